@@ -1,0 +1,1 @@
+"""Which questions to put to which judge, and what to print about the answers."""
