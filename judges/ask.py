@@ -5,7 +5,7 @@ store lacks and reads the rest back.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from judges.records import Completion, Request
 from judges.store import Store
@@ -55,9 +55,17 @@ X = TypeVar("X")
 Y = TypeVar("Y")
 
 
+class Answered(NamedTuple, Generic[Y]):
+    """What a step made of one input, and the calls behind it."""
+
+    result: Y
+    keys: tuple[str, ...]
+    completions: tuple[Completion, ...]
+
+
 def carry_out(
     step: Step[X, Y], inputs: Iterable[X], engine: Engine, store: Store, watch: Watch | None = None
-) -> list[tuple[Y, tuple[str, ...]]]:
+) -> list[Answered[Y]]:
     """Asks for what the store lacks, stores each completion as it comes, and reads all.
 
     Args:
@@ -68,7 +76,7 @@ def carry_out(
         watch: told of every round and every call.
 
     Returns:
-        For each input its result and the keys of the calls behind it.
+        For each input its result, and the keys and completions of the calls behind it, in the order of asking.
     """
     watch = watch or Unwatched()
     inputs = list(inputs)
@@ -84,7 +92,9 @@ def carry_out(
             keys[i] += [r.key for r in requests]
             completions[i] += [answers[r.key] for r in requests]
         active = list(asked)
-    return [(step.read(x, cs), tuple(ks)) for x, cs, ks in zip(inputs, completions, keys, strict=True)]
+    return [
+        Answered(step.read(x, cs), tuple(ks), tuple(cs)) for x, cs, ks in zip(inputs, completions, keys, strict=True)
+    ]
 
 
 def _answer(requests: dict[str, Request], engine: Engine, store: Store, watch: Watch) -> dict[str, Completion]:
