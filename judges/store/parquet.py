@@ -1,0 +1,108 @@
+"""The compacted file: one Parquet row a completion, in the columns of `Record`."""
+
+import errno
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from judges.records import Completion, UserError
+from judges.store.record import Record, numbers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile, ParquetWriter
+
+ROWS = 8192
+"""Rows of a row group, the smallest part that is read at once."""
+
+_FEW_VALUES = ["model", "outcome", "finish", "engine", "note"]
+_COMPLETION = [field.name for field in fields(Completion)]
+
+
+@cache
+def schema() -> "pa.Schema":
+    """Column names and types, those of `Record` in its order."""
+    import pyarrow as pa
+
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+    special = {
+        "at": pa.timestamp("us", tz="UTC"),
+        "outcome": pa.string(),
+        "label_logprobs": pa.map_(pa.string(), pa.float64()),
+    }
+    return pa.schema([(f.name, special.get(f.name) or types[f.type]) for f in msgspec.structs.fields(Record)])
+
+
+def rows(path: Path) -> Iterator[tuple[str, bool, float]]:
+    """Key, whether it is an error, and POSIX time of each row."""
+    with _opened(path) as file:
+        for batch in file.iter_batches(ROWS, columns=["key", "outcome", "at"]):
+            outcomes = batch.column("outcome").to_pylist()
+            times = batch.column("at").cast("int64").to_numpy() / 1_000_000
+            errors = [outcome == "error" for outcome in outcomes]
+            yield from zip(batch.column("key").to_pylist(), errors, times.tolist(), strict=True)
+
+
+def completions(path: Path, rows: Sequence[int]) -> Iterator[tuple[str, Completion]]:
+    """Key and completion on each of the rows, which must ascend."""
+    logprobs = _COMPLETION.index("label_logprobs")
+    for table in tables(path, rows, ["key", *_COMPLETION]):
+        keys, *columns = (column.to_pylist() for column in table.columns)
+        columns[logprobs] = [pairs if pairs is None else dict(pairs) for pairs in columns[logprobs]]
+        yield from zip(keys, map(Completion, *columns), strict=True)
+
+
+def tables(path: Path, rows: Sequence[int], columns: Sequence[str]) -> "Iterator[pa.Table]":
+    """The rows, which must ascend, as one table for each row group that holds some of them."""
+    with _opened(path) as file:
+        lengths = [file.metadata.row_group(g).num_rows for g in range(file.num_row_groups)]
+        ends = np.cumsum(lengths)
+        wanted = np.asarray(rows, dtype=np.int64)
+        group = np.searchsorted(ends, wanted, side="right")
+        for g in np.unique(group):
+            table = file.read_row_group(int(g), columns=list(columns)).select(list(columns))
+            here = wanted[group == g] - (ends[g] - lengths[g])
+            yield table if len(here) == table.num_rows else table.take(here)
+
+
+def table(records: Iterable[Record], columns: Sequence[str]) -> "pa.Table":
+    """The records as a table of the named columns."""
+    import pyarrow as pa
+
+    records = list(records)
+    data = {name: [getattr(record, name) for record in records] for name in columns}
+    if "label_logprobs" in data:
+        data["label_logprobs"] = [pairs and list(pairs.items()) for pairs in map(numbers, data["label_logprobs"])]
+    return pa.table(data, schema=pa.schema([schema().field(name) for name in columns]))
+
+
+@contextmanager
+def writer(path: Path) -> "Iterator[ParquetWriter]":
+    """Writes a file in the columns of `schema`."""
+    from pyarrow.parquet import ParquetWriter
+
+    with ParquetWriter(path, schema(), compression="zstd", use_dictionary=_FEW_VALUES) as file:
+        yield file
+
+
+@contextmanager
+def _opened(path: Path) -> "Iterator[ParquetFile]":
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ParquetFile(path) as file:
+            yield file
+    except (OSError, pa.ArrowException) as e:
+        if isinstance(e, OSError) and e.errno in (errno.ENOENT, errno.ESTALE):
+            raise
+        raise UserError(
+            f"{path} cannot be read: {e}. Restore it from a copy, or move it out of the folder: "
+            "what it held is then asked again."
+        ) from e
