@@ -1,0 +1,108 @@
+"""The door to the data sets: a name, where its files lie and how many to take; items and their provenance come out."""
+
+import difflib
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from judges.data import judgebench, llmbar, verifiable
+from judges.data.intake import Accepted, Raw, accept
+from judges.data.sampling import draw
+from judges.records import Item, UserError
+
+Loader = Callable[[Path | None, str | None], Raw]
+"""From `(path, split)`, either of them None for the data set's own choice, to what its files hold."""
+
+LOADERS: Mapping[str, Loader] = {
+    "verifiable": verifiable.read,
+    "judgebench": judgebench.read,
+    "llmbar": llmbar.read,
+}
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The items of a study, where they came from, and what a person should be told about them."""
+
+    items: tuple[Item, ...]
+    provenance: dict[str, Any]
+    """Plain JSON, for the manifest: files with their hashes, hub commit, counts, the sample drawn."""
+    warnings: tuple[str, ...]
+
+
+def load(
+    name: str,
+    path: str | Path | None = None,
+    limit: int | None = None,
+    seed: int = 42,
+    sample: str = "proportional",
+    balance: bool = True,
+    split: str | None = None,
+) -> Loaded:
+    """Reads a data set, checks and cleans every item, and draws a sample if `limit` asks for one.
+
+    Args:
+        name: one of `LOADERS`.
+        path: a folder or file in the upstream format, plain or .gz; None downloads (or, for `verifiable`, generates).
+        limit: how many items to draw, stratified over `Item.source`; None takes all. A smaller limit's items are
+            among a larger one's.
+        seed: of the sample, and of nothing else.
+        sample: shares of the sources in the sample, `proportional` to their sizes or `uniform`.
+        balance: draw so that both golds come up equally often in every source, as far as they can.
+        split: a part of the data set, where it has parts (`judgebench`).
+
+    Returns:
+        The items in the order of the files.
+
+    Raises:
+        UserError: an unknown name, or data that cannot be read, is ill-formed, or leaves no item.
+    """
+    accepted = accept(name, _loader(name)(None if path is None else Path(path).expanduser(), split))
+    items = draw(accepted.items, limit, np.random.default_rng(seed), sample, balance)
+    design = {"limit": limit, "seed": seed, "sample": sample, "balance": balance, "split": split}
+    return Loaded(items, _provenance(name, accepted, items, design), _warnings(name, accepted, limit))
+
+
+def _loader(name: str) -> Loader:
+    if name not in LOADERS:
+        near = difflib.get_close_matches(name, LOADERS, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise UserError(f"There is no data set {name!r}.{hint} Known: {', '.join(LOADERS)}.")
+    return LOADERS[name]
+
+
+def _provenance(name: str, accepted: Accepted, items: tuple[Item, ...], design: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "dataset": name,
+        "files": [asdict(source) for source in accepted.sources],
+        "items": len(items),
+        "items_sha256": digest(items),
+        "available": len(accepted.items),
+        "cleaned_characters": accepted.cleaned,
+        "dropped": {reason: list(ids) for reason, ids in accepted.dropped.items()},
+        "draw": design,
+    }
+
+
+def _warnings(name: str, accepted: Accepted, limit: int | None) -> tuple[str, ...]:
+    said = [
+        f"{name}: {len(ids)} item(s) left out, {reason}: {', '.join(ids[:3])}{' ...' if len(ids) > 3 else ''}"
+        for reason, ids in accepted.dropped.items()
+    ]
+    if accepted.cleaned:
+        said.append(f"{name}: {accepted.cleaned} lone surrogate(s) replaced by U+FFFD")
+    if limit is not None and limit > len(accepted.items):
+        said.append(
+            f"{name}: limit={limit} asks for more than the {len(accepted.items)} items there are; all are taken"
+        )
+    return tuple(said)
+
+
+def digest(items: tuple[Item, ...]) -> str:
+    """sha256 (64 hex digits) of the items as canonical JSON: equal items in equal order, equal digest."""
+    return hashlib.sha256(orjson.dumps([asdict(item) for item in items], option=orjson.OPT_SORT_KEYS)).hexdigest()

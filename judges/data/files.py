@@ -1,0 +1,116 @@
+"""Reads data files, plain or gzipped, and names the file and line of whatever is wrong with them."""
+
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from judges.data.intake import Source
+from judges.records import UserError
+
+Record = Mapping[str, Any]
+
+
+def read_lines(path: Path, origin: str = "") -> tuple[Source, list[tuple[str, Record]]]:
+    """Reads JSONL: one object a line; blank lines are skipped.
+
+    Returns:
+        The file's provenance, and each record with its place, `FILE:LINE`.
+
+    Raises:
+        UserError: names the file and the line that is cut, not UTF-8, not JSON, or not an object.
+    """
+    content = _content(path)
+    lines = [(n, line) for n, line in enumerate(content.split(b"\n"), 1) if line.strip()]
+    return _source(path, content, origin), [
+        (f"{path}:{n}", _object(_parse(line, path, n), f"{path}:{n}")) for n, line in lines
+    ]
+
+
+def read_list(path: Path, origin: str = "") -> tuple[Source, list[tuple[str, Record]]]:
+    """Reads a JSON list of objects, each with its place, `FILE[INDEX]`; provenance and errors as in `read_lines`."""
+    content = _content(path)
+    found = _parse(content, path, 1)
+    if not isinstance(found, list):
+        raise UserError(f"{path}: expected a JSON list of instances, found {_kind(found)}.")
+    return _source(path, content, origin), [
+        (f"{path}[{i}]", _object(entry, f"{path}[{i}]")) for i, entry in enumerate(found)
+    ]
+
+
+def text(record: Record, key: str, place: str) -> str:
+    """The string under `key`, which must be there; it may be empty."""
+    if key not in record:
+        raise UserError(f"{place}: the field {key!r} is missing; found {', '.join(map(repr, record)) or 'no fields'}.")
+    value = record[key]
+    if not isinstance(value, str):
+        raise UserError(f"{place}: the field {key!r} must be a string, not {_kind(value)}.")
+    return value
+
+
+def files_in(path: Path) -> Iterator[Path]:
+    """The files directly in a folder, by name; the file itself for a file.
+
+    Raises:
+        UserError: there is nothing at `path`, or it cannot be read.
+    """
+    try:
+        yield from sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path.resolve(strict=True)]
+    except OSError as error:
+        raise UserError(f"data.path={path} cannot be read: {error.strerror}.") from None
+
+
+def _content(path: Path) -> bytes:
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from None
+    if path.suffix != ".gz":
+        return raw
+    try:
+        return gzip.decompress(raw)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise UserError(
+            f"{path}:{_intact_lines(raw) + 1}: the compressed file is cut off or damaged here; fetch it again."
+        ) from None
+
+
+def _intact_lines(packed: bytes) -> int:
+    try:
+        return zlib.decompressobj(wbits=31).decompress(packed).count(b"\n")
+    except zlib.error:
+        return 0
+
+
+def _parse(content: bytes, path: Path, line: int) -> Any:
+    """Parses the part of a file that begins at `line`."""
+    try:
+        return json.loads(content.decode("utf-8", "surrogatepass").removeprefix("\ufeff"))
+    except UnicodeDecodeError as error:
+        line += content.count(b"\n", 0, error.start)
+        raise UserError(f"{path}:{line}: not UTF-8; save the file as UTF-8.") from None
+    except json.JSONDecodeError as error:
+        place = f"{path}:{line + error.lineno - 1}"
+        raise UserError(
+            f"{place}: not valid JSON ({error.msg}, column {error.colno}); is the file cut off? Fetch it again."
+        ) from None
+    except RecursionError:
+        raise UserError(f"{path}:{line}: JSON nested too deeply to be a record of a data set.") from None
+
+
+def _object(value: Any, place: str) -> Record:
+    if not isinstance(value, dict):
+        raise UserError(f"{place}: expected a JSON object, found {_kind(value)}.")
+    return value
+
+
+def _kind(value: Any) -> str:
+    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _source(path: Path, content: bytes, origin: str) -> Source:
+    return Source(str(path), hashlib.sha256(content).hexdigest(), origin)

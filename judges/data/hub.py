@@ -1,0 +1,35 @@
+"""Fetches data files from the Hugging Face hub into its own cache; knows nothing of their content."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from judges.records import UserError
+
+
+def fetch(repo: str, files: Sequence[str], revision: str = "main") -> Iterator[tuple[Path, str]]:
+    """Downloads files of a hub data set, all from the commit that `revision` named for the first of them.
+
+    Yields:
+        Each file's path in the hub's cache, and its origin, `hub:REPO@COMMIT`.
+
+    Raises:
+        UserError: in the hub's own words, when it cannot be reached or refuses.
+    """
+    for file in files:
+        path = _download(repo, file, revision)
+        revision = path.parts[path.parts.index("snapshots") + 1]
+        yield path, f"hub:{repo}@{revision}"
+
+
+def _download(repo: str, file: str, revision: str) -> Path:
+    import huggingface_hub
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    try:
+        return Path(huggingface_hub.hf_hub_download(repo, file, repo_type="dataset", revision=revision))
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+        said = str(error).strip() or type(error).__name__
+        raise UserError(
+            f"{file} of the hub data set {repo} could not be had: {said}\n"
+            "Without a network, put the files into a folder and give data.path=FOLDER."
+        ) from None

@@ -1,0 +1,119 @@
+"""What every data set goes through on its way in: cleaning, checking, grouping; knows no file format."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from judges.records import LABELS, Item, UserError
+
+EQUAL_ANSWERS = "answers equal to each other, so that no verdict can be right"
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file that was read."""
+
+    name: str
+    sha256: str
+    """Of its content, unpacked if it was compressed: a .gz and its plain twin agree."""
+    origin: str = ""
+    """`hub:REPO@COMMIT` or an address for a download; empty for a file of the user's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An item and the place that it was read from, for messages."""
+
+    item: Item
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """What a loader found, as it stands in the files."""
+
+    rows: tuple[Row, ...]
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The items fit for use, and what was done to get there."""
+
+    items: tuple[Item, ...]
+    sources: tuple[Source, ...]
+    cleaned: int
+    """Lone surrogates (not encodable as UTF-8) replaced by U+FFFD."""
+    dropped: Mapping[str, tuple[str, ...]]
+    """Reason to the ids of the items left out for it."""
+
+
+def accept(name: str, raw: Raw) -> Accepted:
+    """Cleans, checks and groups the rows of the data set `name`.
+
+    Empty answers stay: a judge must cope with them. So does NUL. Pairs of equal answers are dropped and counted.
+
+    Raises:
+        UserError: an id occurs twice, a gold names no answer, or no item is left.
+    """
+    cleaned = [_clean(row) for row in raw.rows]
+    rows = [row for row, _ in cleaned]
+    _check_ids(rows)
+    for row in rows:
+        _check_gold(row)
+    equal = tuple(row.item.id for row in rows if _all_equal(row.item.answers))
+    items = tuple(_grouped(row.item for row in rows if not _all_equal(row.item.answers)))
+    if not items:
+        why = f"; {len(equal)} had {EQUAL_ANSWERS}" if equal else ""
+        raise UserError(f"{name}: no items left of {len(rows)} read{why}. Check data.path and data.split.")
+    return Accepted(items, raw.sources, sum(n for _, n in cleaned), {EQUAL_ANSWERS: equal} if equal else {})
+
+
+def _clean(row: Row) -> tuple[Row, int]:
+    item, count = row.item, 0
+
+    def mend(text: str) -> str:
+        nonlocal count
+        mended, n = _LONE_SURROGATE.subn("\N{REPLACEMENT CHARACTER}", text)
+        count += n
+        return mended
+
+    mended = replace(
+        item,
+        id=mend(item.id),
+        source=mend(item.source),
+        group=mend(item.group),
+        question=mend(item.question),
+        answers=tuple(mend(answer) for answer in item.answers),
+        references={mend(key): mend(text) for key, text in item.references.items()},
+        context=mend(item.context),
+    )
+    return (Row(mended, row.place), count) if count else (row, 0)
+
+
+def _check_ids(rows: list[Row]) -> None:
+    places: dict[str, str] = {}
+    for row in rows:
+        first = places.setdefault(row.item.id, row.place)
+        if first != row.place:
+            raise UserError(f"The id {row.item.id!r} occurs twice: {first} and {row.place}. Remove or rename one.")
+
+
+def _check_gold(row: Row) -> None:
+    names = LABELS[: len(row.item.answers)]
+    if row.item.gold is not None and row.item.gold not in names:
+        known = " or ".join(names)
+        raise UserError(f"{row.place}: the gold {row.item.gold!r} names no answer; it must come to {known}.")
+
+
+def _all_equal(answers: tuple[str, ...]) -> bool:
+    return len(answers) > 1 and len(set(answers)) == 1
+
+
+def _grouped(items: Iterator[Item]) -> Iterator[Item]:
+    first: dict[str, str] = {}
+    for item in items:
+        group = item.group or first.setdefault(item.question, item.id)
+        yield item if item.group else replace(item, group=group)
