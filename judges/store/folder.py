@@ -55,6 +55,11 @@ def files(folder: Path) -> list[File]:
     return sorted(File(p[0], p[1], folder) for p in parts if p[0] and p[-1] in get_args(Kind))  # type: ignore[arg-type]
 
 
+def drafts(folder: Path) -> list[Path]:
+    """Files that were not finished when they were last touched."""
+    return [path for path in folder.glob(".*") if path.suffix in (".parquet", ".json")]
+
+
 def writer_is_gone(stem: str) -> bool:
     """Whether the process that opened the file surely runs no more; of other hosts nothing is known."""
     match stem.split("-"):

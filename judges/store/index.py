@@ -3,12 +3,11 @@
 import errno
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import TypeVar
 
 from judges.records import Completion, UserError
 from judges.store import parquet, shard
-from judges.store.folder import File, files
+from judges.store.folder import File
 from judges.store.record import Record, completion
 
 Place = tuple[bool, float, str, int]
@@ -26,13 +25,16 @@ class Moved(Exception):
 
 
 class Index:
-    """The places of all keys in the folder's files."""
+    """The places of all keys in the files that `listing` names, oldest first, whenever it is called."""
 
-    def __init__(self, folder: Path):
-        self._folder = folder
+    def __init__(self, listing: Callable[[], list[File]]):
+        self._listing = listing
         self._places: dict[str, Place] = {}
         self._files: dict[str, File] = {}
         self._ends: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._places)
 
     def answered(self, key: str) -> bool:
         """Whether there is a completion other than an error."""
@@ -54,15 +56,15 @@ class Index:
         found = self._retry(lambda: dict(self._read(keys)))
         return {key: found[key] for key in keys if key in found}
 
-    def standing(self) -> list[tuple[File, int, list[int]]]:
-        """Each file, oldest first, how many of its bytes are taken in, and the places of the records that stand."""
+    def standing(self) -> list[tuple[File, list[int]]]:
+        """Each file, oldest first, and the ascending offsets or rows of the records in it that stand."""
         positions: dict[str, list[int]] = defaultdict(list)
         for _, _, stem, position in self._places.values():
             positions[stem].append(position)
-        return [(self._files[stem], self._ends[stem], sorted(positions[stem])) for stem in sorted(self._files)]
+        return [(self._files[stem], sorted(positions[stem])) for stem in sorted(self._files)]
 
     def _refresh(self) -> None:
-        present = {file.stem: file for file in files(self._folder)}
+        present = {file.stem: file for file in self._listing()}
         if self._files.keys() - present.keys():
             self._forget()
         for stem, file in present.items():
@@ -113,9 +115,9 @@ class Index:
                 self._forget()
             except OSError as e:
                 if e.errno not in (errno.ENOENT, errno.ESTALE):
-                    raise UserError(f"cannot read the store {self._folder}: {e}. Check the path and the disk.") from e
+                    raise UserError(f"cannot read the store: {e}. Check the path and the disk.") from e
             looked = False
-        raise UserError(f"the files of the store {self._folder} keep changing. Try again when nobody compacts it.")
+        raise UserError("the files of the store keep changing. Try again when nobody compacts it.")
 
     def _forget(self) -> None:
         self._places.clear()

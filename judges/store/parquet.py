@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile, ParquetWriter
 
 ROWS = 8192
-"""Rows of a row group, the smallest part that is read at once."""
+"""Fewest rows of a row group, the smallest part that is read at once; the last group has what is left."""
 
 _FEW_VALUES = ["model", "outcome", "finish", "engine", "note"]
 _COMPLETION = [field.name for field in fields(Completion)]
@@ -87,7 +87,9 @@ def writer(path: Path) -> "Iterator[ParquetWriter]":
     """Writes a file in the columns of `schema`."""
     from pyarrow.parquet import ParquetWriter
 
-    with ParquetWriter(path, schema(), compression="zstd", use_dictionary=_FEW_VALUES) as file:
+    with ParquetWriter(
+        path, schema(), compression="zstd", use_dictionary=_FEW_VALUES, write_page_checksum=True
+    ) as file:
         yield file
 
 
@@ -97,7 +99,7 @@ def _opened(path: Path) -> "Iterator[ParquetFile]":
     from pyarrow.parquet import ParquetFile
 
     try:
-        with ParquetFile(path) as file:
+        with ParquetFile(path, page_checksum_verification=True) as file:
             yield file
     except (OSError, pa.ArrowException) as e:
         if isinstance(e, OSError) and e.errno in (errno.ENOENT, errno.ESTALE):

@@ -88,7 +88,7 @@ def decode(line: bytes) -> Record | None:
     """The record on a line; None if the line is torn or is no record."""
     try:
         return _decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 

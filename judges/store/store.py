@@ -1,12 +1,13 @@
 """The store as a study sees it: what is missing, put, read."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from judges.records import Completion, Request, UserError
-from judges.store.folder import NOTE, check
+from judges.store.folder import NOTE, check, files
 from judges.store.index import Index
 from judges.store.record import encode, record
 from judges.store.shard import Shard
@@ -34,7 +35,7 @@ class Store:
         check(self.folder)
         if readonly and not (self.folder / NOTE).exists():
             raise UserError(f"there is no completion store in {self.folder}. Check the path.")
-        self._index = Index(self.folder)
+        self._index = Index(partial(files, self.folder))
         self._shard: Shard | None = None
         self.refresh()
 
