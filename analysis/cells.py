@@ -1,0 +1,174 @@
+"""Metrics of every cell of a design, with intervals, as one tidy table; the metrics themselves come from a study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from zlib import crc32
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from analysis.bootstrap import Array, Estimate, Interval, bootstrap
+from analysis.verdicts import CELL
+
+Sums = Mapping[str, Array]
+"""Sums of terms over units, by the terms' names; arrays of one shape."""
+Masks = Mapping[str, NDArray[np.bool_]]
+TIDY = (*CELL, "slice", "metric", "value", "ci_low", "ci_high", "n", "share_unreadable", "note")
+OVERALL = "overall"
+ALL_FORMATS = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One number of a study: a function of sums over units."""
+
+    name: str
+    value: Callable[[Sums], Array]
+    n: str
+    """Term that counts what the metric is a mean of."""
+    of: str
+    """Term that counts what `n` would be if nothing were undefined."""
+    undefined: str
+    """What the metric needs to be defined: the note beside a NaN."""
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    """Notes to make where the sum of a term is not zero, by the term's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A study's units and what is to be computed from them."""
+
+    units: pd.DataFrame
+    """One row a unit, with the columns of `CELL` and `group`."""
+    terms: Mapping[str, Array]
+    """What each unit adds to each sum, (units,); among them `verdicts` and `unreadable`, counts of rows."""
+    metrics: Sequence[Metric]
+    slices: Masks
+    """Which units each slice holds; it has no rows where it holds none."""
+    ranges: Mapping[str, str] = field(default_factory=dict)
+    """Metrics that are the range of another one over formats: `{"delta_T_fmt": "T"}`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """One slice of cells that differ in format alone."""
+
+    design: Design
+    slice: str
+    cells: pd.DataFrame
+    sums: Array
+    """(groups of the data set, cells, terms)"""
+    populated: int
+    """Groups that hold a unit of the block."""
+
+
+def estimate(
+    design: Design, *, rng: np.random.Generator, replicates: int = 10_000, interval: Interval = "percentile"
+) -> pd.DataFrame:
+    """Evaluates all metrics in all cells and slices.
+
+    All cells of one data set are resampled with the same weights over its groups. They are drawn from `rng`
+    and the data set's name, so a further data set in the table changes no interval.
+
+    Returns:
+        One number a row, columns `TIDY`. A range over formats has format `*`. `note` says why a value is
+        undefined, for how many units it is, or how the value is to be read.
+    """
+    seed = int(rng.integers(2**63))
+    parts = [
+        _tidy(block, _evaluate(block, np.random.default_rng([seed, crc32(dataset.encode())]), replicates, interval))
+        for dataset in sorted(design.units["dataset"].unique())
+        for block in _blocks(design, np.flatnonzero(design.units["dataset"] == dataset))
+    ]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(TIDY))
+
+
+def ratio(part: Array, whole: Array) -> Array:
+    """`part / whole`, NaN where there is nothing to divide by."""
+    out: Array = np.full(np.shape(whole), np.nan)
+    return np.divide(part, whole, out=out, where=whole > 0)
+
+
+def slices_by(units: pd.DataFrame, labels: pd.Series[str]) -> dict[str, NDArray[np.bool_]]:
+    """The whole and each labelled part of it; parts only of data sets that have two or more."""
+    parts = labels.groupby(units["dataset"]).transform("nunique") > 1
+    names = sorted(set(labels[parts]) - {""})
+    masks = {name: (parts & (labels == name)).to_numpy(dtype=bool) for name in names}
+    return {OVERALL: np.ones(len(units), dtype=bool), **masks}
+
+
+def _blocks(design: Design, rows: NDArray[np.intp]) -> Iterator[_Block]:
+    """The blocks of one data set, whose units are at `rows`; all have the same groups."""
+    units = design.units.iloc[rows]
+    terms = np.column_stack([term[rows] for term in design.terms.values()])
+    group, groups = pd.factorize(units["group"], sort=True)
+    family = units.groupby([c for c in CELL if c != "format"], dropna=False).ngroup().to_numpy()
+    for one in range(family.max() + 1):
+        for name, mask in design.slices.items():
+            at = np.flatnonzero((family == one) & mask[rows])
+            if len(at):
+                cell = units.iloc[at].groupby(list(CELL), dropna=False).ngroup().to_numpy()
+                cells = units.iloc[at[np.unique(cell, return_index=True)[1]]][list(CELL)]
+                sums = np.zeros((len(groups), len(cells), terms.shape[1]))
+                np.add.at(sums, (group[at], cell), terms[at])
+                yield _Block(design, name, cells, sums, len(np.unique(group[at])))
+
+
+def _evaluate(block: _Block, rng: np.random.Generator, replicates: int, interval: Interval) -> Estimate:
+    """Metrics of a block, cells varying fastest, then the ranges over its cells."""
+    groups, cells, terms = block.sums.shape
+
+    def statistic(sums: Array) -> Array:
+        by_name = dict(zip(block.design.terms, np.moveaxis(sums.reshape(cells, terms, -1), 1, 0), strict=True))
+        values = {m.name: m.value(by_name) for m in block.design.metrics}
+        ranges = [_range(values[of]) for of in block.design.ranges.values()]
+        return np.concatenate([*values.values(), *ranges])
+
+    if block.populated < 2:
+        replicates = 0
+    return bootstrap(statistic, block.sums.reshape(groups, -1), rng=rng, replicates=replicates, interval=interval)
+
+
+def _range(values: Array) -> Array:
+    """Largest less smallest value over cells, (cells, R) -> (1, R); NaN if any is, or if there is but one."""
+    return np.ptp(values, axis=0, keepdims=True) if len(values) > 1 else np.full_like(values, np.nan)
+
+
+def _tidy(block: _Block, estimate: Estimate) -> pd.DataFrame:
+    """One row a number: cell by cell, metrics in their order, ranges last."""
+    cells, metrics = len(block.cells), block.design.metrics
+    totals = dict(zip(block.design.terms, block.sums.sum(axis=0).T, strict=True))
+    at = np.arange(cells * len(metrics)).reshape(-1, cells).T.ravel()
+    own = block.cells.loc[block.cells.index.repeat(len(metrics))].assign(
+        metric=[m.name for m in metrics] * cells,
+        n=np.column_stack([totals[m.n] for m in metrics]).ravel(),
+        share_unreadable=np.repeat(totals["unreadable"] / totals["verdicts"], len(metrics)),
+        note=[_note(m, estimate.value[i * cells + c], totals, c) for c in range(cells) for i, m in enumerate(metrics)],
+    )
+    whole = [_range_row(block, name, of, totals) for name, of in block.design.ranges.items()]
+    rows = pd.concat([own, pd.DataFrame(whole)]) if whole else own
+    at = np.concatenate([at, np.arange(at.size, estimate.value.size)])
+    numbers = {"value": estimate.value[at], "ci_low": estimate.low[at], "ci_high": estimate.high[at]}
+    return rows.assign(slice=block.slice, **numbers, n=rows["n"].astype("int64"))[list(TIDY)]
+
+
+def _range_row(block: _Block, name: str, of: str, totals: Sums) -> dict[str, object]:
+    metric = next(m for m in block.design.metrics if m.name == of)
+    return block.cells.iloc[0].to_dict() | {
+        "format": ALL_FORMATS,
+        "metric": name,
+        "n": totals[metric.n].min(),
+        "share_unreadable": totals["unreadable"].sum() / totals["verdicts"].sum(),
+        "note": f"{of} over {len(block.cells)} formats" if len(block.cells) > 1 else "needs two formats or more",
+    }
+
+
+def _note(metric: Metric, value: float, totals: Sums, cell: int) -> str:
+    if np.isnan(value):
+        return f"undefined: {metric.undefined}"
+    missing = int(totals[metric.of][cell] - totals[metric.n][cell])
+    lacking = [f"undefined for {missing:,} of {int(totals[metric.of][cell]):,}"] if missing else []
+    return "; ".join(lacking + [text for term, text in metric.remarks.items() if totals[term][cell]])

@@ -1,0 +1,80 @@
+"""Tables in Parquet, CSV and JSONL files; knows nothing of what their columns mean."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pandas as pd
+
+from analysis.columns import TEXT, TableError
+from analysis.spreadsheet import neutralise, restore
+
+T = TypeVar("T")
+
+
+def load(path: Path, as_text: Collection[str]) -> pd.DataFrame:
+    """Reads one file by its suffix.
+
+    Args:
+        path: a .parquet, .csv or .jsonl file.
+        as_text: columns of a CSV file that are left as text; the types of the others are inferred.
+
+    Raises:
+        TableError: the file cannot be read; names it, and the line where that is known.
+    """
+    readers: dict[str, Callable[[], pd.DataFrame]] = {
+        ".parquet": lambda: pd.read_parquet(path),
+        ".csv": lambda: _csv(path, as_text),
+        ".jsonl": lambda: _jsonl(path),
+    }
+    try:
+        return _by_suffix(path, readers)()
+    except TableError:
+        raise
+    except (OSError, ValueError) as e:
+        raise TableError(f"{path} cannot be read: {e}") from e
+
+
+def save(table: pd.DataFrame, path: Path) -> None:
+    """Writes one file by its suffix: .parquet, .csv (safe to open in a spreadsheet) or .jsonl."""
+    writers: dict[str, Callable[[], object]] = {
+        ".parquet": lambda: table.to_parquet(path, index=False),
+        ".csv": lambda: neutralise(table).to_csv(path, index=False),
+        ".jsonl": lambda: table.to_json(path, orient="records", lines=True, force_ascii=False, double_precision=15),
+    }
+    action = _by_suffix(path, writers)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    action()
+
+
+def _csv(path: Path, as_text: Collection[str]) -> pd.DataFrame:
+    cells = pd.read_csv(path, dtype=TEXT, keep_default_na=False)
+    restored = {str(name): restore(cells[name]) for name in cells}
+    return pd.DataFrame({name: c if name in as_text else _inferred(c) for name, c in restored.items()})
+
+
+def _inferred(text: pd.Series[Any]) -> pd.Series[Any]:
+    if len(text) and text.isin(["True", "False"]).all():
+        return text == "True"
+    plain = text.str.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
+    return pd.to_numeric(text) if len(text) and plain.all() else text
+
+
+def _jsonl(path: Path) -> pd.DataFrame:
+    records = []
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                records.append(json.loads(line))
+            except ValueError as e:
+                raise TableError(f"{path} line {number} is not JSON ({e}); was the file cut short?") from e
+    return pd.DataFrame(records)
+
+
+def _by_suffix(path: Path, actions: dict[str, Callable[[], T]]) -> Callable[[], T]:
+    if path.suffix not in actions:
+        raise TableError(f"{path}: a table's file name ends in {', '.join(actions)}")
+    return actions[path.suffix]

@@ -1,0 +1,90 @@
+"""Repeated verdicts on a pair, read as three indications: reproducible (N), order-invariant (P), correct (R).
+
+Source: 004_e1840bb43771aeee.txt, section on the problem setting.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from analysis import pairs as judged
+from analysis.columns import TableError
+from analysis.pairs import NONE, Codes, Pairs
+from analysis.verdicts import ORDERS, WINNERS
+
+Unreadable = Literal["drop", "fail"]
+TIE = WINNERS.index("tie")
+
+
+def items(table: pd.DataFrame, *, unreadable: Unreadable = "drop") -> pd.DataFrame:
+    """The indications of every pair in every cell, one row each, orders side by side.
+
+    For a pair i shown in order o:
+
+    - N = 1 if all readable verdicts among the repeats agree; undefined with fewer than two of them.
+    - M = the verdict that most repeats give; an exact split: of those that lead, the one given first.
+    - P = 1 if M is the same in both orders.
+    - R = 1 if M is the gold label.
+
+    Verdicts A A B under AB and A A A under BA, gold A: N = 0 and 1, M = A and A, P = 1, R = 1 and 1.
+
+    Args:
+        table: a verdict table on pairs (see `analysis.verdicts`).
+        unreadable: `drop` leaves unreadable verdicts out, as the source does. `fail` is the worst case: a pair
+            and order with any unreadable verdict has N = R = 0, and the pair P = 0.
+
+    Returns:
+        The columns of the cell and the item, then M_AB M_BA N_AB N_BA P R_AB R_BA, and the counts of verdicts
+        behind them: repeats_AB repeats_BA readable_AB readable_BA ties.
+
+    Raises:
+        TableError: the table is faulty, or its rows are not verdicts on pairs.
+    """
+    if unreadable not in get_args(Unreadable):
+        raise TableError(f"unreadable={unreadable!r}: choose drop or fail")
+    found = judged.pairs(table)
+    votes = _votes(found)
+    repeats = _per_order(found, np.ones(len(found.unit), dtype=bool))
+    most, readable = votes.max(axis=2), votes.sum(axis=2)
+    majority = _majority(found, votes)
+    known, gold = majority != NONE, found.gold[:, None]
+    n = np.where(readable >= 2, most == readable, np.nan)
+    p = np.where(known.all(axis=1), majority[:, 0] == majority[:, 1], np.nan)
+    r = np.where(known & (gold != NONE), majority == gold, np.nan)
+    if unreadable == "fail":
+        failed = readable < repeats
+        n = np.where(failed & (repeats >= 2), 0.0, n)
+        p = np.where(failed.any(axis=1) & (repeats > 0).all(axis=1), 0.0, p)
+        r = np.where(failed & (gold != NONE), 0.0, r)
+    named = np.array([*WINNERS, None], dtype=object)[majority]
+    columns = _by_order("M", named) | _by_order("N", n) | {"P": p} | _by_order("R", r)
+    counts = _by_order("repeats", repeats) | _by_order("readable", readable) | {"ties": votes[:, :, TIE].sum(axis=1)}
+    return found.units.assign(**columns, **counts)
+
+
+def _votes(found: Pairs) -> Codes:
+    """Verdicts for A, B and tie, (units, orders, 3)."""
+    return np.stack([_per_order(found, found.winner == code) for code in range(len(WINNERS))], axis=2)
+
+
+def _per_order(found: Pairs, rows: NDArray[np.bool_]) -> Codes:
+    place = found.unit[rows] * len(ORDERS) + found.order[rows]
+    return np.bincount(place, minlength=len(found.units) * len(ORDERS)).reshape(-1, len(ORDERS))
+
+
+def _majority(found: Pairs, votes: Codes) -> Codes:
+    """The leading verdict, (units, orders); where several lead, the one that an earlier repeat gave."""
+    first = np.full(votes.shape, len(found.unit))
+    rows = np.flatnonzero(found.winner != NONE)
+    np.minimum.at(first, (found.unit[rows], found.order[rows], found.winner[rows]), rows)
+    leads = votes == votes.max(axis=2, keepdims=True)
+    earliest = np.where(leads, first, len(found.unit) + 1).argmin(axis=2)
+    return np.where(votes.any(axis=2), earliest, NONE)
+
+
+def _by_order(name: str, values: NDArray[np.generic]) -> dict[str, NDArray[np.generic]]:
+    return {f"{name}_{order}": values[:, o] for o, order in enumerate(ORDERS)}
