@@ -1,17 +1,15 @@
 """The door to the data sets: a name, where its files lie and how many to take; items and their provenance come out."""
 
 import difflib
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import orjson
 
 from judges.data import judgebench, llmbar, verifiable
-from judges.data.intake import Accepted, Raw, accept
+from judges.data.intake import Accepted, Raw, accept, digest
 from judges.data.sampling import draw
 from judges.records import Item, UserError
 
@@ -65,7 +63,7 @@ def load(
     accepted = accept(name, _loader(name)(None if path is None else Path(path).expanduser(), split))
     items = draw(accepted.items, limit, np.random.default_rng(seed), sample, balance)
     design = {"limit": limit, "seed": seed, "sample": sample, "balance": balance, "split": split}
-    return Loaded(items, _provenance(name, accepted, items, design), _warnings(name, accepted, limit))
+    return Loaded(items, _provenance(name, accepted, items, design), (*accepted.warnings, *_short(limit, len(items))))
 
 
 def _loader(name: str) -> Loader:
@@ -74,6 +72,14 @@ def _loader(name: str) -> Loader:
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise UserError(f"There is no data set {name!r}.{hint} Known: {', '.join(LOADERS)}.")
     return LOADERS[name]
+
+
+def _short(limit: int | None, items: int) -> tuple[str, ...]:
+    return (
+        (f"data.limit={limit} asks for more than there is; all {items} items are taken.",)
+        if (limit or 0) > items
+        else ()
+    )
 
 
 def _provenance(name: str, accepted: Accepted, items: tuple[Item, ...], design: dict[str, Any]) -> dict[str, Any]:
@@ -87,22 +93,3 @@ def _provenance(name: str, accepted: Accepted, items: tuple[Item, ...], design: 
         "dropped": {reason: list(ids) for reason, ids in accepted.dropped.items()},
         "draw": design,
     }
-
-
-def _warnings(name: str, accepted: Accepted, limit: int | None) -> tuple[str, ...]:
-    said = [
-        f"{name}: {len(ids)} item(s) left out, {reason}: {', '.join(ids[:3])}{' ...' if len(ids) > 3 else ''}"
-        for reason, ids in accepted.dropped.items()
-    ]
-    if accepted.cleaned:
-        said.append(f"{name}: {accepted.cleaned} lone surrogate(s) replaced by U+FFFD")
-    if limit is not None and limit > len(accepted.items):
-        said.append(
-            f"{name}: limit={limit} asks for more than the {len(accepted.items)} items there are; all are taken"
-        )
-    return tuple(said)
-
-
-def digest(items: tuple[Item, ...]) -> str:
-    """sha256 (64 hex digits) of the items as canonical JSON: equal items in equal order, equal digest."""
-    return hashlib.sha256(orjson.dumps([asdict(item) for item in items], option=orjson.OPT_SORT_KEYS)).hexdigest()

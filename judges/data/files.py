@@ -4,7 +4,7 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,24 +41,29 @@ def read_list(path: Path, origin: str = "") -> tuple[Source, list[tuple[str, Rec
     ]
 
 
-def text(record: Record, key: str, place: str) -> str:
-    """The string under `key`, which must be there; it may be empty."""
+def value(record: Record, key: str, place: str) -> Any:
+    """What stands under `key`, which must be there."""
     if key not in record:
         raise UserError(f"{place}: the field {key!r} is missing; found {', '.join(map(repr, record)) or 'no fields'}.")
-    value = record[key]
-    if not isinstance(value, str):
-        raise UserError(f"{place}: the field {key!r} must be a string, not {_kind(value)}.")
-    return value
+    return record[key]
 
 
-def files_in(path: Path) -> Iterator[Path]:
-    """The files directly in a folder, by name; the file itself for a file.
+def text(record: Record, key: str, place: str) -> str:
+    """The string under `key`, which must be there; it may be empty."""
+    found = value(record, key, place)
+    if not isinstance(found, str):
+        raise UserError(f"{place}: the field {key!r} must be a string, not {_kind(found)}.")
+    return found
+
+
+def files_in(path: Path) -> list[Path]:
+    """The files directly in a folder, by name; the path itself if it is a file.
 
     Raises:
         UserError: there is nothing at `path`, or it cannot be read.
     """
     try:
-        yield from sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path.resolve(strict=True)]
+        return sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path.resolve(strict=True)]
     except OSError as error:
         raise UserError(f"data.path={path} cannot be read: {error.strerror}.") from None
 

@@ -23,11 +23,11 @@ def fetch(repo: str, files: Sequence[str], revision: str = "main") -> Iterator[t
 
 def _download(repo: str, file: str, revision: str) -> Path:
     import huggingface_hub
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+    from huggingface_hub.errors import EntryNotFoundError
 
     try:
         return Path(huggingface_hub.hf_hub_download(repo, file, repo_type="dataset", revision=revision))
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+    except (EntryNotFoundError, OSError) as error:
         said = str(error).strip() or type(error).__name__
         raise UserError(
             f"{file} of the hub data set {repo} could not be had: {said}\n"

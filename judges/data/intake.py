@@ -1,8 +1,11 @@
 """What every data set goes through on its way in: cleaning, checking, grouping; knows no file format."""
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+
+import orjson
 
 from judges.records import LABELS, Item, UserError
 
@@ -36,6 +39,8 @@ class Raw:
 
     rows: tuple[Row, ...]
     sources: tuple[Source, ...]
+    warnings: tuple[str, ...] = ()
+    """What a person should know, such as a part of the data set that was not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,12 @@ class Accepted:
     """Lone surrogates (not encodable as UTF-8) replaced by U+FFFD."""
     dropped: Mapping[str, tuple[str, ...]]
     """Reason to the ids of the items left out for it."""
+    warnings: tuple[str, ...]
+
+
+def digest(items: tuple[Item, ...]) -> str:
+    """sha256 (64 hex digits) of the items as canonical JSON: equal items in equal order, equal digest."""
+    return hashlib.sha256(orjson.dumps([asdict(item) for item in items], option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def accept(name: str, raw: Raw) -> Accepted:
@@ -59,7 +70,7 @@ def accept(name: str, raw: Raw) -> Accepted:
         UserError: an id occurs twice, a gold names no answer, or no item is left.
     """
     cleaned = [_clean(row) for row in raw.rows]
-    rows = [row for row, _ in cleaned]
+    rows, characters = [row for row, _ in cleaned], sum(n for _, n in cleaned)
     _check_ids(rows)
     for row in rows:
         _check_gold(row)
@@ -68,7 +79,19 @@ def accept(name: str, raw: Raw) -> Accepted:
     if not items:
         why = f"; {len(equal)} had {EQUAL_ANSWERS}" if equal else ""
         raise UserError(f"{name}: no items left of {len(rows)} read{why}. Check data.path and data.split.")
-    return Accepted(items, raw.sources, sum(n for _, n in cleaned), {EQUAL_ANSWERS: equal} if equal else {})
+    dropped = {EQUAL_ANSWERS: equal} if equal else {}
+    return Accepted(items, raw.sources, characters, dropped, (*raw.warnings, *_warnings(name, dropped, characters)))
+
+
+def _warnings(name: str, dropped: Mapping[str, tuple[str, ...]], cleaned: int) -> list[str]:
+    said = [f"{name}: {len(ids)} item(s) left out, {reason}: {_some(ids)}." for reason, ids in dropped.items()]
+    if cleaned:
+        said.append(f"{name}: {cleaned} lone surrogate(s) replaced by U+FFFD.")
+    return said
+
+
+def _some(ids: tuple[str, ...]) -> str:
+    return ", ".join(ids[:3]) + (", ..." if len(ids) > 3 else "")
 
 
 def _clean(row: Row) -> tuple[Row, int]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from judges.data.files import Record, files_in, read_lines, text
+from judges.data.files import Record, files_in, read_lines, text, value
 from judges.data.hub import fetch
 from judges.data.intake import Raw, Row, Source
 from judges.records import Item, UserError
@@ -36,26 +36,32 @@ def read(path: Path | None, split: str | None) -> Raw:
     split = split or "all"
     if split not in SPLITS:
         raise UserError(f"data.split={split} is unknown; judgebench has {', '.join(SPLITS)}.")
-    rows, sources = [], []
-    for file, origin in _fetched(split) if path is None else ((p, "") for p in _found(path)):
+    rows: list[Row] = []
+    sources: list[Source] = []
+    for file, origin in _fetched(split) if path is None else _found(path):
         source, found = _rows(file, origin, split)
-        if found:
-            rows += found
-            sources.append(source)
-    return Raw(tuple(rows), tuple(sources))
+        rows += found
+        sources += [source] if found else []
+    return Raw(tuple(rows), tuple(sources), _absent(split, rows))
 
 
-def _found(path: Path) -> Iterator[Path]:
-    files = [*files_in(path)]
+def _absent(split: str, rows: list[Row]) -> tuple[str, ...]:
+    there = {row.item.dataset for row in rows}
+    absent = [name for name in HUB_FILES if split == "all" and f"judgebench-{name}" not in there]
+    return tuple(f"judgebench: nothing of the {name} split was found." for name in absent)
+
+
+def _found(path: Path) -> list[tuple[Path, str]]:
+    files = files_in(path)
     if path.is_dir():
-        nested = path / "data"
-        files = [p for p in (*files, *(files_in(nested) if nested.is_dir() else ())) if _FILE.fullmatch(p.name)]
+        nested = files_in(path / "data") if (path / "data").is_dir() else []
+        files = [file for file in (*files, *nested) if _FILE.fullmatch(file.name)]
     if not files:
         raise UserError(
             f"data.path={path} holds no JudgeBench file; expected 'dataset=judgebench,response_model=....jsonl', "
             "'pairs_<response model>.jsonl' or 'gpt-00000-of-00001.jsonl', each plain or .gz."
         )
-    yield from files
+    return [(file, "") for file in files]
 
 
 def _fetched(split: str) -> Iterator[tuple[Path, str]]:
@@ -81,12 +87,12 @@ def _response_model(record: Record, file: Path, place: str) -> str:
 
 
 def _item(record: Record, place: str, dataset: str) -> Item:
-    label = record.get("label")
+    label = str(value(record, "label", place))
     return Item(
         id=text(record, "pair_id", place),
         dataset=dataset,
         question=text(record, "question", place),
         answers=(text(record, "response_A", place), text(record, "response_B", place)),
-        gold=_GOLD.get(str(label), str(label)),
+        gold=_GOLD.get(label, label),
         source=text(record, "source", place),
     )

@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-from judges.data.files import Record, files_in, read_list, text
+from judges.data.files import Record, files_in, read_list, text, value
 from judges.data.intake import Raw, Row, Source
 from judges.records import Item, UserError
 
@@ -55,35 +55,41 @@ def read(path: Path | None, split: str | None) -> Raw:
         source, records = read_list(file, origin)
         sources.append(source)
         rows += [Row(_item(subset, i, record, place), place) for i, (place, record) in enumerate(records)]
-    return Raw(tuple(rows), tuple(sources))
+    absent = [subset for subset in SUBSETS if subset not in {row.item.source for row in rows}]
+    return Raw(
+        tuple(rows), tuple(sources), tuple(f"llmbar: nothing of the subset {subset} was found." for subset in absent)
+    )
 
 
-def _found(path: Path) -> Iterator[tuple[str, Path, str]]:
-    [*files_in(path)]
-    files = [p for p in sorted(path.rglob("*.json*")) if p.is_file()] if path.is_dir() else [path]
-    named = [(subset, p, "") for subset in SUBSETS for p in files if _is_subset(p, subset)]
+def _found(path: Path) -> list[tuple[str, Path, str]]:
+    named = [(subset, file, "") for subset in SUBSETS for file in _candidates(path, subset)]
     if not named:
         expected = ", ".join(f"{subset}.json" for subset in SUBSETS)
         raise UserError(
             f"data.path={path} holds no LLMBar file; expected {SUBSETS['natural']} and its like, "
             f"or {expected}, each plain or .gz."
         )
-    yield from named
+    return named
 
 
-def _is_subset(path: Path, subset: str) -> bool:
-    name = path.name.removesuffix(".gz")
-    upstream = Path(SUBSETS[subset]).parts[2:]
-    return name == f"{subset}.json" or path.resolve().with_name(name).parts[-len(upstream) :] == upstream
+def _candidates(path: Path, subset: str) -> list[Path]:
+    upstream = Path(SUBSETS[subset]).parts
+    tails = [(f"{subset}.json",), *(upstream[i:] for i in range(len(upstream) - 1))]
+    tails += [(*folders, f"{name}.gz") for *folders, name in tails]
+    if path.is_dir():
+        return [file for tail in tails if (file := path.joinpath(*tail)).is_file()]
+    (file,) = files_in(path)
+    return [file] if any(file.parts[-len(tail) :] == tail for tail in tails) else []
 
 
 def _item(subset: str, index: int, record: Record, place: str) -> Item:
+    label = str(value(record, "label", place))
     return Item(
         id=f"{subset}-{index:03}",
         dataset="llmbar",
         question=text(record, "input", place),
         answers=(text(record, "output_1", place), text(record, "output_2", place)),
-        gold=_GOLD.get(str(record.get("label")), str(record.get("label"))),
+        gold=_GOLD.get(label, label),
         source=subset,
     )
 

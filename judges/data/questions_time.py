@@ -6,6 +6,12 @@ from random import Random
 
 from judges.data.worked import Problem, conclude, slip
 
+# calendar.month_name follows the locale; the texts must not.
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
 
 def dates(rng: Random) -> Problem:
     """The date some days after another; the slip is a day too many or too few in the length of the first month."""
@@ -23,8 +29,8 @@ def dates(rng: Random) -> Problem:
     def work(off: int) -> str:
         left = length + off - start.day
         after = days - left - (following if two else 0)
-        month, over = calendar.month_name[start.month], calendar.month_name[start.month + 1]
-        end = f"{after} {calendar.month_name[start.month + 1 + two]} {year}"
+        month, over = _MONTHS[start.month - 1], _MONTHS[start.month]
+        end = f"{after} {_MONTHS[start.month + two]} {year}"
         first = rng.choice(
             (
                 f"{month} {year} has {length + off} days, so {left} of them are left after the given date.",
@@ -71,7 +77,7 @@ def clock(rng: Random) -> Problem:
 
 
 def _written(day: date) -> str:
-    return f"{day.day} {calendar.month_name[day.month]} {day.year}"
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
 def _span(minutes: int) -> str:

@@ -3,13 +3,12 @@
 Generated on demand from a fixed seed, the same bytes on every Python, with nothing to download.
 """
 
-import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
 from judges.data import questions_logic, questions_number, questions_text, questions_time
-from judges.data.intake import Raw, Row, Source
+from judges.data.intake import Raw, Row, Source, digest
 from judges.data.worked import Problem
 from judges.records import Item, UserError
 
@@ -27,7 +26,8 @@ KINDS: Mapping[str, Callable[[Random], Problem]] = {
 }
 
 PER_KIND = 30
-SEED = 42
+SEED = 18
+"""Chosen so that in no kind a surface feature (length, size or roundness of the result, ...) happens to tell the gold."""
 
 
 def read(path: Path | None, split: str | None) -> Raw:
@@ -35,9 +35,7 @@ def read(path: Path | None, split: str | None) -> Raw:
     if path is not None or split is not None:
         raise UserError("verifiable is generated and has no splits; leave data.path and data.split null.")
     items = generate()
-    content = "\0".join(text for item in items for text in (item.id, item.question, *item.answers, str(item.gold)))
-    source = Source(f"generated, seed {SEED}", hashlib.sha256(content.encode()).hexdigest())
-    return Raw(tuple(Row(item, item.id) for item in items), (source,))
+    return Raw(tuple(Row(item, item.id) for item in items), (Source(f"generated, seed {SEED}", digest(items)),))
 
 
 def generate(per_kind: int = PER_KIND, seed: int = SEED) -> tuple[Item, ...]:
