@@ -44,7 +44,7 @@ class Item:
     """Part of the data set (subject, subset) that the item comes from."""
     group: str = ""
     """What a bootstrap resamples together; items that share a question share a group."""
-    references: Mapping[str, str] = field(default_factory=dict)
+    references: Mapping[str, str] = field(default_factory=dict, hash=False)
     context: str = ""
 
 
@@ -114,7 +114,7 @@ class ModelSpec:
     adapter: str = ""
     system: Literal["template", "merge"] = "template"
     """Where a system message goes: to the chat template, or into the first user turn."""
-    template_args: Mapping[str, Any] = field(default_factory=dict)
+    template_args: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @cached_property
     def canonical(self) -> dict[str, Any]:

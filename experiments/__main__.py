@@ -1,0 +1,76 @@
+"""Runs one study on one judge and one data set, or sweeps over many (-m).
+
+python -m experiments experiment=trust judge=smollm2 data=verifiable
+"""
+
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from pydantic import ValidationError
+
+from experiments import complaints
+from judges.records import UserError
+
+STUDIES = {"trust": "experiments.trust", "judgebench": "experiments.judgebench"}
+"""From the `study:` of an experiment's YAML to its module, which has `Settings` and `run`."""
+
+FAILED: list[str] = []
+"""What was wrong with each point of a sweep that could not be run; the other points go on."""
+
+
+def conf_folder() -> Path:
+    """The YAML files: beside this module where they are installed, in the checkout where they are not."""
+    installed = Path(__file__).parent / "conf"
+    return installed if installed.is_dir() else Path(__file__).parents[1] / "conf"
+
+
+def run(config: dict[str, Any]) -> None:
+    """Validates a resolved configuration and runs its study."""
+    if config["study"] not in STUDIES:
+        raise UserError(f"no study is called {config['study']!r}; {complaints.nearest(config['study'], STUDIES)}")
+    study = import_module(STUDIES[config["study"]])
+    study.run(study.Settings.model_validate(config))
+
+
+@hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name="config")
+def _task(config: DictConfig) -> None:
+    plain: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]
+    plain["data"]["label"] = HydraConfig.get().runtime.choices["data"]
+    try:
+        run(plain)
+    except UserError as error:
+        _fail(str(error))
+    except ValidationError as error:
+        _fail(complaints.of_validation(error))
+
+
+def main() -> int:
+    """The command. Exit status 0: done; 2: something to mend; 130: interrupted."""
+    os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra then raises, and we say what was wrong.
+    try:
+        _task()
+    except HydraException as error:
+        _fail(complaints.of_hydra(error, conf_folder(), sys.argv[1:]))
+    except OmegaConfBaseException as error:
+        _fail(str(error).splitlines()[0])
+    except KeyboardInterrupt:
+        print("\ninterrupted; what was finished is stored: the same command goes on from there", file=sys.stderr)
+        return 130
+    return 2 if FAILED else 0
+
+
+def _fail(message: str) -> None:
+    print(f"error: {message}", file=sys.stderr)
+    FAILED.append(message)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

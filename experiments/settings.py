@@ -1,0 +1,118 @@
+"""Typed settings: what YAML may say, validated at the door; no configuration object goes further than this."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt
+
+from judges.engines import Placement, ScriptedSettings, TransformersSettings, VllmSettings
+from judges.formats import FORMATS, Thinking
+from judges.records import ModelSpec, Order
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+class Strict(BaseModel):
+    """Frozen, and refuses keys that it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Model(Strict):
+    """A judge's YAML: which weights, and what their family needs."""
+
+    name: str
+    """The judge's name in tables and folders."""
+    family: str
+    weights: str
+    """Hub id, or `package:NAME` for weights that a Python package carries."""
+    path: Path | None = None
+    """A local folder to load instead of `weights`."""
+    revision: str = "main"
+    dtype: Literal["bfloat16", "float16", "float32"] = "bfloat16"
+    context: PositiveInt
+    quantization: str = ""
+    adapter: str = ""
+    system: Literal["template", "merge"] = "template"
+    template_args: Mapping[str, Any] = {}
+    thinking: Thinking | None = None
+    tensor_parallel: PositiveInt = 1
+    pipeline_parallel: PositiveInt = 1
+    trust_remote_code: bool = False
+
+    @property
+    def label(self) -> str:
+        """The name as a folder's: no slash, no space, nothing that a shell or a file system minds."""
+        return re.sub(r"[^\w.+-]+", "_", self.name).strip(".") or "_"
+
+    def placement(self) -> Placement:
+        """Where the weights are and how they are spread."""
+        path = str(self.path.expanduser()) if self.path else self.weights
+        return Placement(path, self.trust_remote_code, self.tensor_parallel, self.pipeline_parallel)
+
+    def spec(self, name: str, revision: str) -> ModelSpec:
+        """The model's identity under a name and revision that have been resolved."""
+        same = ("dtype", "context", "quantization", "adapter", "system", "template_args")
+        return ModelSpec(name, revision, **{field: getattr(self, field) for field in same})
+
+
+class Data(Strict):
+    """Which items: arguments of `judges.data.load`."""
+
+    name: str
+    label: str
+    """Names the run folder: the choice made on the command line, such as `judgebench_100`."""
+    path: Path | None = None
+    limit: PositiveInt | None = None
+    seed: int = 42
+    sample: Literal["proportional", "uniform"] = "proportional"
+    balance: bool = True
+    split: str | None = None
+
+
+class Prompts(Strict):
+    """Where templates come from."""
+
+    path: Path | None = None
+
+
+class Bootstrap(Strict):
+    """How intervals are made."""
+
+    replicates: PositiveInt = 10_000
+    interval: Literal["percentile", "bca"] = "percentile"
+    seed: int = 0
+
+
+FormatName = Annotated[str, Field(pattern="^(" + "|".join(FORMATS) + ")$")]
+
+
+class Settings(Strict):
+    """What every study needs to know."""
+
+    study: str
+    root: Path = Path("runs")
+    seed: int = 0
+    model: Model
+    data: Data
+    engine: Annotated[VllmSettings | TransformersSettings | ScriptedSettings, Field(discriminator="kind")]
+    prompt: Prompts = Prompts()
+    bootstrap: Bootstrap = Bootstrap()
+
+
+class PairwiseSettings(Settings):
+    """A crossed design of pairwise judgements."""
+
+    format: Annotated[tuple[FormatName, ...], BeforeValidator(_as_list), Field(min_length=1)]
+    order: Annotated[tuple[Order, ...], BeforeValidator(_as_list), Field(min_length=1)] = ("AB", "BA")
+    repeats: PositiveInt = 1
+    temperature: Annotated[
+        tuple[Annotated[float, Field(ge=0, le=2)], ...], BeforeValidator(_as_list), Field(min_length=1)
+    ] = (0.0,)
+    constrained: bool = False
+    logprobs: bool = False
+    max_tokens: PositiveInt | None = None
