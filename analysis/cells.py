@@ -42,7 +42,7 @@ class Design:
     """A study's units and what is to be computed from them."""
 
     units: pd.DataFrame
-    """One row a unit, with the columns of `CELL` and `group`."""
+    """One row a unit, with the columns of `CELL`, `item` and `group`; an item without a group stands alone."""
     terms: Mapping[str, Array]
     """What each unit adds to each sum, (units,); among them `verdicts` and `unreadable`, counts of rows."""
     metrics: Sequence[Metric]
@@ -104,7 +104,7 @@ def _blocks(design: Design, rows: NDArray[np.intp]) -> Iterator[_Block]:
     """The blocks of one data set, whose units are at `rows`; all have the same groups."""
     units = design.units.iloc[rows]
     terms = np.column_stack([term[rows] for term in design.terms.values()])
-    group, groups = pd.factorize(units["group"], sort=True)
+    group, groups = pd.factorize(units["group"].where(units["group"] != "", "item " + units["item"]), sort=True)
     family = units.groupby([c for c in CELL if c != "format"], dropna=False).ngroup().to_numpy()
     for one in range(family.max() + 1):
         for name, mask in design.slices.items():

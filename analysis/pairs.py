@@ -23,7 +23,7 @@ class Pairs:
     """Verdicts on pairs. Units and rows are sorted, so results don't depend on the order of the table."""
 
     units: pd.DataFrame
-    """One row a unit: the columns of its cell and of its item; `group` is never empty."""
+    """One row a unit: the columns of its cell and of its item, `per`, and `split` if the table has it."""
     gold: Codes
     """(units,) the right verdict."""
     unit: Codes
@@ -45,9 +45,7 @@ def pairs(table: pd.DataFrame, per: Sequence[str] = ()) -> Pairs:
     _check_pairs(table)
     keys = [*CELL, "item", *per]
     table = table.sort_values([*keys, "order", "repeat"])
-    units = table.drop_duplicates(keys)
-    alone = units["group"] == ""
-    units = units.assign(group=units["group"].where(~alone, "item " + units["item"])).reset_index(drop=True)
+    units = table.drop_duplicates(keys).reset_index(drop=True)
     return Pairs(
         units=units[[*CELL, *ITEM, *per, *(c for c in ("split",) if c in units)]],
         gold=_codes(units["gold"], WINNERS),

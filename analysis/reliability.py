@@ -119,6 +119,8 @@ _ORDERS = "needs a readable verdict on a pair in both orders"
 _GOLD = "needs a gold label and a readable verdict in both orders"
 _FREE: Mapping[str, str] = {"free": "C (A - phi q), as ties or counted failures free q from 1/2"}
 
+__all__ = ["METRICS", "items", "trust"]
+
 METRICS: tuple[Metric, ...] = (
     Metric("C", reproducible, "N_n", "places", _REPEATS),
     Metric("phi", flip_rate, "P_n", "pairs", _ORDERS),
