@@ -75,6 +75,7 @@ def check(folder: Path) -> None:
             note = (folder / NOTE).read_bytes()
         except FileNotFoundError:
             others = [name for name in os.listdir(folder) if not name.startswith(".")] if folder.exists() else []
+            # Another process may have founded the store between the two looks.
             if others and not (folder / NOTE).exists():
                 raise UserError(
                     f"{folder} is not a completion store: it holds {others[0]!r} but no {NOTE}. "

@@ -78,7 +78,8 @@ def table(records: Iterable[Record], columns: Sequence[str]) -> "pa.Table":
     records = list(records)
     data = {name: [getattr(record, name) for record in records] for name in columns}
     if "label_logprobs" in data:
-        data["label_logprobs"] = [pairs and list(pairs.items()) for pairs in map(numbers, data["label_logprobs"])]
+        logprobs = map(numbers, data["label_logprobs"])
+        data["label_logprobs"] = [None if pairs is None else list(pairs.items()) for pairs in logprobs]
     return pa.table(data, schema=pa.schema([schema().field(name) for name in columns]))
 
 

@@ -15,17 +15,16 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Shard:
-    """The file that this process appends to; made by the first append."""
+    """The file that this process appends to."""
 
     def __init__(self, folder: Path):
         self._pid = os.getpid()
         self.file = File(new_stem(), "open.jsonl", folder)
-        self.size = 0
         self._fd = self._create()
 
     @property
     def usable(self) -> bool:
-        """False in a forked child, whose parent goes on writing here, and after a damage that could not be undone."""
+        """False in a forked child, whose parent goes on writing here, and once the file is removed or beyond repair."""
         return self._fd >= 0 and self._pid == os.getpid()
 
     def append(self, line: bytes) -> int | None:
@@ -33,20 +32,23 @@ class Shard:
 
         Returns:
             The offset of the line once it is with the operating system, so that it outlives this process.
-            None if somebody removed the file meanwhile: the line must go to another shard.
+            None if somebody has removed the file: the line must go to another shard.
 
         Raises:
             UserError: the disk is full or fails; the shard holds what it held before.
         """
         try:
-            self._write(line)
+            start = os.fstat(self._fd).st_size
+            self._write(line, start)
             removed = os.fstat(self._fd).st_nlink == 0
         except OSError as e:
-            if e.errno == errno.ESTALE:
-                return None
-            raise _refused(self.file.path, e) from e
-        start, self.size = self.size, self.size + len(line)
-        return None if removed else start
+            if e.errno != errno.ESTALE:
+                raise _refused(self.file.path, e) from e
+            removed = True
+        if removed:
+            self._abandon()
+            return None
+        return start
 
     def close(self) -> None:
         """Puts everything on the disk itself and marks the shard as closed; an empty one goes away."""
@@ -57,13 +59,14 @@ class Shard:
         with explained(f"cannot close {path}", "Completions that were not yet on the disk are asked again next time."):
             try:
                 os.fsync(fd)
+                empty = os.fstat(fd).st_size == 0
             finally:
                 os.close(fd)
-            if self.size == 0:
-                path.unlink(missing_ok=True)
-                return
             with contextlib.suppress(FileNotFoundError):
-                path.rename(File(self.file.stem, "jsonl", self.file.folder).path)
+                if empty:
+                    path.unlink()
+                else:
+                    path.rename(File(self.file.stem, "jsonl", self.file.folder).path)
             sync(path.parent)
 
     def _create(self) -> int:
@@ -73,22 +76,25 @@ class Shard:
         except OSError as e:
             raise _refused(self.file.folder, e) from e
 
-    def _write(self, line: bytes) -> None:
+    def _write(self, line: bytes, start: int) -> None:
         written = 0
         try:
             while written < len(line):
                 written += os.write(self._fd, line[written:])
         except BaseException:
-            self._cut_back()
+            self._cut_back(start)
             raise
 
-    def _cut_back(self) -> None:
+    def _cut_back(self, size: int) -> None:
         # A later line must not be glued to half a line.
         try:
-            os.ftruncate(self._fd, self.size)
+            os.ftruncate(self._fd, size)
         except OSError:
-            os.close(self._fd)
-            self._fd = -1
+            self._abandon()
+
+    def _abandon(self) -> None:
+        fd, self._fd = self._fd, -1
+        os.close(fd)
 
 
 def lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes, Record | None]]:

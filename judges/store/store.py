@@ -61,9 +61,8 @@ class Store:
         line = encode(entry)
         shard = self._own_shard()
         while (start := shard.append(line)) is None:
-            self._shard = None
             shard = self._own_shard()
-        self._index.add(entry, shard.file, start, shard.size)
+        self._index.add(entry, shard.file, start, start + len(line))
 
     def read(self, keys: Iterable[str]) -> dict[str, Completion]:
         """The completions of the keys, in their order; keys that have none are left out.
