@@ -41,16 +41,18 @@ def read_list(path: Path, origin: str = "") -> tuple[Source, list[tuple[str, Rec
     ]
 
 
-def value(record: Record, key: str, place: str) -> Any:
-    """What stands under `key`, which must be there."""
-    if key not in record:
-        raise UserError(f"{place}: the field {key!r} is missing; found {', '.join(map(repr, record)) or 'no fields'}.")
-    return record[key]
+def named(record: Record, key: str, place: str, names: Mapping[str, str]) -> str:
+    """What the label under `key` stands for: with names `{"1": "A", "2": "B"}` a 2 gives `B`."""
+    label = str(_value(record, key, place))
+    if label not in names:
+        known = " or ".join(map(repr, names))
+        raise UserError(f"{place}: the {key} {label!r} names no answer; it must be {known}.")
+    return names[label]
 
 
 def text(record: Record, key: str, place: str) -> str:
     """The string under `key`, which must be there; it may be empty."""
-    found = value(record, key, place)
+    found = _value(record, key, place)
     if not isinstance(found, str):
         raise UserError(f"{place}: the field {key!r} must be a string, not {_kind(found)}.")
     return found
@@ -66,6 +68,12 @@ def files_in(path: Path) -> list[Path]:
         return sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path.resolve(strict=True)]
     except OSError as error:
         raise UserError(f"data.path={path} cannot be read: {error.strerror}.") from None
+
+
+def _value(record: Record, key: str, place: str) -> Any:
+    if key not in record:
+        raise UserError(f"{place}: the field {key!r} is missing; found {', '.join(map(repr, record)) or 'no fields'}.")
+    return record[key]
 
 
 def _content(path: Path) -> bytes:

@@ -28,7 +28,7 @@ def _download(repo: str, file: str, revision: str) -> Path:
     try:
         return Path(huggingface_hub.hf_hub_download(repo, file, repo_type="dataset", revision=revision))
     except (EntryNotFoundError, OSError) as error:
-        said = str(error).strip() or type(error).__name__
+        said = "\n".join(str(e).strip() or type(e).__name__ for e in (error, error.__cause__) if e)
         raise UserError(
             f"{file} of the hub data set {repo} could not be had: {said}\n"
             "Without a network, put the files into a folder and give data.path=FOLDER."

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from judges.data.files import Record, files_in, read_lines, text, value
+from judges.data.files import Record, files_in, named, read_lines, text
 from judges.data.hub import fetch
 from judges.data.intake import Raw, Row, Source
 from judges.records import Item, UserError
@@ -87,12 +87,11 @@ def _response_model(record: Record, file: Path, place: str) -> str:
 
 
 def _item(record: Record, place: str, dataset: str) -> Item:
-    label = str(value(record, "label", place))
     return Item(
         id=text(record, "pair_id", place),
         dataset=dataset,
         question=text(record, "question", place),
         answers=(text(record, "response_A", place), text(record, "response_B", place)),
-        gold=_GOLD.get(label, label),
+        gold=named(record, "label", place, _GOLD),
         source=text(record, "source", place),
     )

@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-from judges.data.files import Record, files_in, read_list, text, value
+from judges.data.files import Record, files_in, named, read_list, text
 from judges.data.intake import Raw, Row, Source
 from judges.records import Item, UserError
 
@@ -83,13 +83,12 @@ def _candidates(path: Path, subset: str) -> list[Path]:
 
 
 def _item(subset: str, index: int, record: Record, place: str) -> Item:
-    label = str(value(record, "label", place))
     return Item(
         id=f"{subset}-{index:03}",
         dataset="llmbar",
         question=text(record, "input", place),
         answers=(text(record, "output_1", place), text(record, "output_2", place)),
-        gold=_GOLD.get(label, label),
+        gold=named(record, "label", place, _GOLD),
         source=subset,
     )
 

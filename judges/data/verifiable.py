@@ -27,7 +27,7 @@ KINDS: Mapping[str, Callable[[Random], Problem]] = {
 
 PER_KIND = 30
 SEED = 18
-"""Chosen so that in no kind a surface feature (length, size or roundness of the result, ...) happens to tell the gold."""
+"""Chosen so that in no kind a surface feature (length, size or roundness of the result) happens to tell the gold."""
 
 
 def read(path: Path | None, split: str | None) -> Raw:
