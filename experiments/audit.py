@@ -3,17 +3,19 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import closing
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
 
 from analysis import tables, verdicts
+from analysis.columns import TableError
+from analysis.studies import STUDIES
 from experiments.console import ProgressBar, console, show
 from experiments.design import cross, tabulate
 from experiments.manifest import calls, manifest
@@ -24,84 +26,97 @@ from judges.data import load
 from judges.engines import OnDemand, ScriptedSettings, open_engine
 from judges.engines.models import resolve_revision
 from judges.judge import PairwiseJudge
-from judges.records import ModelSpec
+from judges.records import ModelSpec, UserError
 from judges.store import Store
 
 
-@dataclass(frozen=True)
-class Analysis:
-    """What a study makes of its verdict table."""
-
-    metrics: Callable[[pd.DataFrame, Mapping[str, Any]], pd.DataFrame]
-    """From the table and the options of the bootstrap to one number a row."""
-    per_item: Callable[[pd.DataFrame], pd.DataFrame]
-    columns: tuple[str, ...]
-    """The metrics that the console shows."""
-
-
-def audit(settings: PairwiseSettings, analysis: Analysis) -> Path:
+def audit(settings: PairwiseSettings, unreadable: str) -> Path:
     """Asks, reads, measures and writes; returns the run folder.
 
-    What is asked is stored call by call under `<root>/store`; all else here is made anew from it by every run.
+    What is asked is stored call by call under `<root>/store`; all else is made anew from there by every run.
+
+    Args:
+        settings: of the study.
+        unreadable: how rows without a verdict count in the study's metrics.
     """
     begun = datetime.now(UTC)
     data = load(**settings.data.model_dump(exclude={"label"}))
     for warning in data.warnings:
-        console.print(f"note: {warning}")
-    spec = identify(settings)
-    judge = PairwiseJudge(
-        spec,
-        {form: prompts.load("pairwise", form, settings.prompt.path) for form in settings.format},
-        settings.model.thinking,
-        settings.seed,
-        settings.max_tokens,
-        settings.logprobs,
-    )
+        console.print(f"note: {warning}", markup=False)
+    judge = _judge(settings)
     trials = cross(data.items, settings)
-    bar = ProgressBar()
-    with Store(settings.root / "store") as store, _engine(settings) as engine, closing(bar):
+    with Store(settings.root / "store") as store, _engine(settings) as engine, closing(ProgressBar()) as bar:
         answers = carry_out(judge, trials, engine, store, bar)
 
-    table = verdicts.check(tabulate(settings.study, settings.model, trials, answers))
-    options = settings.bootstrap
-    metrics = analysis.metrics(
-        table,
-        {"rng": np.random.default_rng(options.seed), "replicates": options.replicates, "interval": options.interval},
-    )
+    table = tabulate(settings.study, settings.model, trials, answers)
     note = manifest(
         settings=settings.model_dump(mode="json"),
         command=sys.argv,
         data=data.provenance,
         prompts={form: prompt.sha256 for form, prompt in judge.prompts.items()},
-        model=asdict(spec),
+        model=asdict(judge.model),
         calls=calls({k: c for a in answers for k, c in zip(a.keys, a.completions, strict=True)}.values(), bar.asked),
         begun=begun,
     )
     folder = settings.root / settings.study / settings.data.label / settings.model.label
-    folder.mkdir(parents=True, exist_ok=True)
-    _replace(folder / "verdicts.parquet", lambda path: verdicts.write(table, path))
-    _replace(folder / "metrics.csv", lambda path: tables.write(metrics, path))
-    _replace(folder / "items.csv", lambda path: tables.write(analysis.per_item(table), path))
-    _replace(folder / "manifest.json", lambda path: path.write_text(json.dumps(note, indent=1, ensure_ascii=False)))
-    show(metrics, analysis.columns, folder)
+    with _filled(folder) as scratch:
+        main = measure(table, settings, unreadable, scratch)
+        (scratch / "manifest.json").write_text(json.dumps(note, indent=1, ensure_ascii=False), encoding="utf-8")
+    show(main, f"{settings.study}: {settings.model.name} on {settings.data.label}", folder)
     return folder
+
+
+def measure(table: pd.DataFrame, settings: PairwiseSettings, unreadable: str, folder: Path) -> pd.DataFrame:
+    """Writes the verdicts and all that follows from them; returns the main table."""
+    study, options = STUDIES[settings.study], settings.bootstrap
+    try:
+        table = verdicts.check(table)
+        metrics = study.metrics(
+            table,
+            rng=np.random.default_rng(options.seed),
+            replicates=options.replicates,
+            unreadable=unreadable,
+            interval=options.interval,
+        )
+        items = study.items(table, unreadable=unreadable)
+    except TableError as error:
+        raise UserError(str(error)) from error
+    verdicts.write(table, folder / "verdicts.parquet")
+    shown = {name: make(metrics) for name, make in study.tables.items()}
+    tables.publish(metrics, items, shown, folder)
+    return next(iter(shown.values()))
 
 
 def identify(settings: PairwiseSettings) -> ModelSpec:
     """The model with its revision resolved; a script in place of a model goes by its own name."""
     if isinstance(settings.engine, ScriptedSettings):
         return settings.model.spec(f"scripted:{settings.engine.script}", "")
-    placement = settings.model.placement()
     name = settings.model.name if settings.model.path else settings.model.weights
-    return settings.model.spec(name, resolve_revision(placement, settings.model.revision))
+    return settings.model.spec(name, resolve_revision(settings.model.placement(), settings.model.revision))
+
+
+def _judge(settings: PairwiseSettings) -> PairwiseJudge:
+    return PairwiseJudge(
+        identify(settings),
+        {form: prompts.load("pairwise", form, settings.prompt.path) for form in settings.format},
+        settings.model.thinking,
+        settings.seed,
+        settings.max_tokens,
+        settings.logprobs,
+    )
 
 
 def _engine(settings: PairwiseSettings) -> OnDemand:
     return OnDemand(lambda model: open_engine(model, settings.model.placement(), settings.engine))
 
 
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    """Writes beside a file and puts it in its place, so that no reader and no crash meets half a file."""
-    scratch = path.with_name(f".{path.name}")
-    write(scratch)
-    os.replace(scratch, path)
+@contextmanager
+def _filled(folder: Path) -> Iterator[Path]:
+    """A scratch folder whose files then take their places, so that no reader and no crash meets half a file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder, prefix=".") as name:
+        yield (scratch := Path(name))
+        for path in sorted(p for p in scratch.rglob("*") if p.is_file()):
+            place = folder / path.relative_to(scratch)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(path, place)

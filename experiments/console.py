@@ -1,16 +1,17 @@
 """What a person sees of a run: progress while it goes on, the main table at its end."""
 
+import re
+import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
-from analysis.verdicts import CELL
 from judges.records import Completion
 
 console = Console(stderr=True, highlight=False)
@@ -22,6 +23,9 @@ LOG_EVERY = 30.0
 
 class ProgressBar:
     """Calls done, calls/s, generated tokens/s, share of prompt tokens from the prefix cache, time left."""
+
+    _begun: float
+    _shown: float
 
     def __init__(self) -> None:
         self._progress: Progress | None = None
@@ -73,7 +77,7 @@ class ProgressBar:
             self._progress.update(self._progress.task_ids[0], completed=done, rates=rates)
         else:
             left = (self._total - done) * seconds / self._calls
-            console.print(f"{done}/{self._total} calls, {rates}, {left:.0f} s left")
+            console.print(f"{done}/{self._total} calls, {rates}, {left:.0f} s left", soft_wrap=True)
 
     def close(self) -> None:
         """Ends the bar, if one is shown."""
@@ -82,24 +86,24 @@ class ProgressBar:
             self._progress = None
 
 
-def show(metrics: pd.DataFrame, columns: Sequence[str], folder: Path) -> None:
-    """Prints the main table: a row a cell, each number with its interval, and the share of rows without a verdict."""
-    overall = metrics[(metrics["slice"] == "overall") & metrics["metric"].isin(columns)]
-    cell = [name for name in CELL if name not in ("study", "judge") and overall[name].nunique() > 1] or ["format"]
-    shown = Table(
-        title=f"{overall['study'].iloc[0]}: {overall['judge'].iloc[0]} on {', '.join(overall['dataset'].unique())}"
-    )
-    for name in (*cell, *columns, "unreadable"):
-        shown.add_column(name, justify="left" if name in cell else "right", no_wrap=True)
-    for values, rows in overall.groupby(cell, sort=False):
-        by_metric = rows.set_index("metric")
-        numbers = [_number(by_metric.loc[name]) if name in by_metric.index else "" for name in columns]
-        shown.add_row(*map(str, values), *numbers, f"{rows['share_unreadable'].iloc[0]:.1%}")
-    Console(highlight=False).print(shown)
-    console.print(f"{folder}: verdicts.parquet, metrics.csv, items.csv, manifest.json")
+def show(main: pd.DataFrame, title: str, folder: Path) -> None:
+    """Prints a study's main table, a row a cell, and where everything is.
+
+    What is the same in every row is left out, and numbers are shown to two places: the files have all of them.
+    """
+    told = [name for name in main.columns if name not in ("judge", "dataset") or main[name].nunique() > 1]
+    shown = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in told:
+        shown.add_column(str(name), no_wrap=True)
+    for row in main[told].itertuples(index=False):
+        shown.add_row(*(Text(_short(str(cell))) for cell in row))
+    Console(highlight=False, width=None if sys.stdout.isatty() else 110).print(shown)
+    console.print(f"metrics, tables, verdicts and the manifest are in {folder}", markup=False, soft_wrap=True)
 
 
-def _number(row: Any) -> str:
-    if pd.isna(row["value"]):
-        return "-"
-    return f"{row['value']:.2f} [{row['ci_low']:.2f}, {row['ci_high']:.2f}]"
+def _short(cell: str) -> str:
+    """`0.507 [0.401, 0.613]` as two lines of two decimals."""
+    if match := re.fullmatch(r"(\S+) \[(\S+), (\S+)\]", cell):
+        value, low, high = (f"{float(x.replace('−', '-')):.2f}" for x in match.groups())
+        return f"{value}\n[{low} {high}]"
+    return cell

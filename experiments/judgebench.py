@@ -13,14 +13,6 @@ class Settings(PairwiseSettings):
 
 def run(settings: Settings) -> None:
     """Audits one judge on one data set."""
-    from analysis import accuracy
-    from experiments.audit import Analysis, audit
+    from experiments.audit import audit  # Brings pandas, which a mistake in the settings need not wait for.
 
-    audit(
-        settings,
-        Analysis(
-            lambda table, options: accuracy.judgebench(table, unreadable=settings.unreadable, **options),
-            lambda table: accuracy.items(table, unreadable=settings.unreadable),
-            columns=("accuracy", "accuracy_AB", "accuracy_BA", "inconsistent", "tie", "first_position"),
-        ),
-    )
+    audit(settings, settings.unreadable)

@@ -13,14 +13,6 @@ class Settings(PairwiseSettings):
 
 def run(settings: Settings) -> None:
     """Audits one judge on one data set."""
-    from analysis import reliability, repeats
-    from experiments.audit import Analysis, audit
+    from experiments.audit import audit  # Brings pandas, which a mistake in the settings need not wait for.
 
-    audit(
-        settings,
-        Analysis(
-            lambda table, options: reliability.trust(table, unreadable=settings.unreadable, **options),
-            lambda table: repeats.items(table, unreadable=settings.unreadable),
-            columns=("C", "phi", "A", "bound", "T", "T_joint"),
-        ),
-    )
+    audit(settings, settings.unreadable)
