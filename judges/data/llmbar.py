@@ -4,8 +4,8 @@ Upstream: github.com/princeton-nlp/LLMBar, MIT (Zeng et al. 2024, arXiv 2310.076
 """
 
 import hashlib
+import http.client
 import os
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,7 +40,7 @@ def read(path: Path | None, split: str | None) -> Raw:
     """Reads the instances from a folder or file, or from the pinned commit of the repository if `path` is None.
 
     Args:
-        path: the repository's folder or one within it (`.../LLMBar/Natural/dataset.json`), or a folder of
+        path: the repository's folder or one within it that holds whole subsets, or a folder of
             `natural.json`, `adversarial_neighbor.json`, ..., plain or .gz, or one such file.
         split: LLMBar has none; its subsets are the items' sources.
 
@@ -62,14 +62,14 @@ def read(path: Path | None, split: str | None) -> Raw:
 
 
 def _found(path: Path) -> list[tuple[str, Path, str]]:
-    named = [(subset, file, "") for subset in SUBSETS for file in _candidates(path, subset)]
-    if not named:
+    found = [(subset, file, "") for subset in SUBSETS for file in _candidates(path, subset)]
+    if not found:
         expected = ", ".join(f"{subset}.json" for subset in SUBSETS)
         raise UserError(
             f"data.path={path} holds no LLMBar file; expected {SUBSETS['natural']} and its like, "
             f"or {expected}, each plain or .gz."
         )
-    return named
+    return found
 
 
 def _candidates(path: Path, subset: str) -> list[Path]:
@@ -109,16 +109,21 @@ def _download(address: str, file: Path, sha256: str) -> None:
     try:
         with urllib.request.urlopen(address, timeout=60) as answer:
             content = answer.read()
-    except (urllib.error.URLError, OSError) as error:
+    except (OSError, http.client.HTTPException) as error:
         raise UserError(
             f"{address} could not be had: {error}\nWithout a network, clone the repository and give data.path=FOLDER."
         ) from None
     if _hash(content) != sha256:
         raise UserError(f"{address} is not the file of commit {COMMIT}: sha256 {_hash(content)}, expected {sha256}.")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_name(f"{file.name}.{os.getpid()}.part")
-    part.write_bytes(content)
-    part.replace(file)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_name(f"{file.name}.{os.getpid()}.part")
+        part.write_bytes(content)
+        part.replace(file)
+    except OSError as error:
+        raise UserError(
+            f"{file} cannot be written: {error.strerror}. Set XDG_CACHE_HOME to a folder that can."
+        ) from None
 
 
 def _hash(content: bytes) -> str:

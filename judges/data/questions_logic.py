@@ -104,7 +104,7 @@ def _statement(rng: Random) -> Problem:
     outer = rng.choice(("and", "or"))
 
     def work(first: bool, second: bool) -> str:
-        whole = first and second if outer == "and" else first or second
+        whole = _joined(outer, first, second)
         start = rng.choice(
             (
                 f"(p {inner[0]} not q) is {_said(first)} and (r {inner[1]} s) is {_said(second)}.",
@@ -119,12 +119,9 @@ def _statement(rng: Random) -> Problem:
         )
         return conclude((start, end), _said(whole))
 
-    one = p and not q if inner[0] == "and" else p or not q
-    two = r and s if inner[1] == "and" else r or s
-    truth = one and two if outer == "and" else one or two
-    flipped = [
-        (a, b) for a, b in ((not one, two), (one, not two)) if ((a and b) if outer == "and" else (a or b)) != truth
-    ]
+    one, two = _joined(inner[0], p, not q), _joined(inner[1], r, s)
+    truth = _joined(outer, one, two)
+    flipped = [slipped for slipped in ((not one, two), (one, not two)) if _joined(outer, *slipped) != truth]
     if not flipped:
         return _statement(rng)
     question = (
@@ -132,6 +129,10 @@ def _statement(rng: Random) -> Problem:
         f"Is (p {inner[0]} not q) {outer} (r {inner[1]} s) true or false?"
     )
     return Problem(question, _said(truth), work(one, two), work(*rng.choice(flipped)))
+
+
+def _joined(word: str, first: bool, second: bool) -> bool:
+    return first and second if word == "and" else first or second
 
 
 def _said(value: bool) -> str:

@@ -147,10 +147,25 @@ def test_a_download_that_is_not_the_pinned_file_is_refused(repository):
     assert not cache.exists()
 
 
+def test_a_download_that_breaks_off_says_what_to_do(repository, monkeypatch):
+    _, cache, _ = repository
+    handler = http.server.SimpleHTTPRequestHandler
+    monkeypatch.setattr(handler, "copyfile", lambda _, source, out: out.write(source.read()[:20]))
+    with pytest.raises(UserError, match=r"could not be had: (.|\n)*data\.path=FOLDER"):
+        load("llmbar")
+    assert not cache.exists()
+
+
 def test_a_refused_download_says_what_to_do(repository):
     root, _, _ = repository
     (root / llmbar.SUBSETS["natural"]).unlink()
     with pytest.raises(UserError, match=r"Natural/dataset.json could not be had: .*404(.|\n)*data\.path=FOLDER"):
+        load("llmbar")
+
+
+def test_a_cache_that_cannot_be_written_is_named(repository, tmp_path):
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    with pytest.raises(UserError, match=r"cannot be written: .*Set XDG_CACHE_HOME"):
         load("llmbar")
 
 
