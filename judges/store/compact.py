@@ -77,7 +77,6 @@ def _merge(folder: Path, sources: list[File]) -> tuple[File, int]:
                 records += table.num_rows
         if records != len(index):
             raise UserError(f"cannot compact {folder}: its files changed meanwhile. Nothing is lost; compact again.")
-        sync(draft)
         draft.rename(into.path)
         sync(folder)
     finally:

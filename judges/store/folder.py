@@ -10,7 +10,7 @@ import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -53,6 +53,12 @@ def files(folder: Path) -> list[File]:
         return []
     parts = (name.split(".", 1) for name in names)
     return sorted(File(p[0], p[1], folder) for p in parts if p[0] and p[-1] in get_args(Kind))  # type: ignore[arg-type]
+
+
+def still(file: File) -> File | None:
+    """The file under the name that it has now; None if it is gone."""
+    kinds: tuple[Kind, ...] = get_args(Kind)
+    return next((now for kind in kinds if (now := replace(file, kind=kind)).path.exists()), None)
 
 
 def drafts(folder: Path) -> list[Path]:
@@ -104,12 +110,12 @@ def explained(what: str, remedy: str) -> Iterator[None]:
     try:
         yield
     except OSError as e:
-        raise UserError(f"{what}: {e.strerror or e}. {remedy}") from e
+        raise UserError(f"{what}: {os.strerror(e.errno) if e.errno else e}. {remedy}") from e
 
 
-def sync(path: Path) -> None:
-    """Returns once the file, or the list of a folder's files, is on the disk itself."""
-    fd = os.open(path, os.O_RDONLY)
+def sync(folder: Path) -> None:
+    """Returns once the list of the folder's files is on the disk itself."""
+    fd = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(fd)
     finally:

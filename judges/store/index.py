@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from judges.records import Completion, UserError
 from judges.store import parquet, shard
-from judges.store.folder import File
+from judges.store.folder import File, still
 from judges.store.record import Record, completion
 
 Place = tuple[bool, float, str, int]
@@ -64,12 +64,20 @@ class Index:
         return [(self._files[stem], sorted(positions[stem])) for stem in sorted(self._files)]
 
     def _refresh(self) -> None:
-        present = {file.stem: file for file in self._listing()}
+        present = self._present()
         if self._files.keys() - present.keys():
+            # What took the place of the missing was there before they went: a second look finds it.
+            present = self._present()
             self._forget()
         for stem, file in present.items():
             self._take_in(file)
             self._files[stem] = file
+
+    def _present(self) -> dict[str, File]:
+        present = {file.stem: file for file in self._listing()}
+        # Listing a folder may pass over a file that is renamed at that moment.
+        unlisted = (still(file) for stem, file in self._files.items() if stem not in present)
+        return present | {file.stem: file for file in unlisted if file}
 
     def _take_in(self, file: File) -> None:
         end = self._ends.get(file.stem, 0)

@@ -1,6 +1,7 @@
 """The compacted file: one Parquet row a completion, in the columns of `Record`."""
 
 import errno
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
@@ -85,13 +86,15 @@ def table(records: Iterable[Record], columns: Sequence[str]) -> "pa.Table":
 
 @contextmanager
 def writer(path: Path) -> "Iterator[ParquetWriter]":
-    """Writes a file in the columns of `schema`."""
+    """Writes a file in the columns of `schema`; at the end it is on the disk itself."""
     from pyarrow.parquet import ParquetWriter
 
-    with ParquetWriter(
-        path, schema(), compression="zstd", use_dictionary=_FEW_VALUES, write_page_checksum=True
-    ) as file:
-        yield file
+    options = {"compression": "zstd", "use_dictionary": _FEW_VALUES, "write_page_checksum": True}
+    with path.open("wb") as sink:
+        with ParquetWriter(sink, schema(), **options) as file:
+            yield file
+        sink.flush()
+        os.fsync(sink.fileno())
 
 
 @contextmanager

@@ -171,23 +171,9 @@ def test_duckdb_and_pandas_read_shards_and_the_compacted_file_in_one_line(tmp_pa
     with Store(tmp_path) as store:
         store.put(request(1), FULL)
         store.put(request(2, repeat=4), Completion("a\0b, ü", label_logprobs=None))
-    columns = [
-        "key",
-        "model",
-        "repeat",
-        "at",
-        "outcome",
-        "text",
-        "finish",
-        "reasoning",
-        "prompt_tokens",
-        "cached_tokens",
-        "completion_tokens",
-        "seconds",
-        "label_logprobs",
-        "engine",
-        "note",
-    ]
+    identity, reply = ["key", "model", "repeat", "at"], ["outcome", "text", "finish", "reasoning"]
+    cost = ["prompt_tokens", "cached_tokens", "completion_tokens", "seconds"]
+    columns = identity + reply + cost + ["label_logprobs", "engine", "note"]
     by_line = [
         pd.read_json(next(tmp_path.glob("*.jsonl")), lines=True),
         duckdb.sql(f"from read_json('{tmp_path}/*.jsonl')").df(),
