@@ -51,7 +51,7 @@ def bootstrap(
         rng: equal generators give equal intervals.
         replicates: number of resamples; 0 gives the value alone, with NaN for the interval.
         interval: `percentile`, or `bca` (bias-corrected and accelerated; Efron 1987), whose acceleration comes
-            from leaving out one group at a time.
+            from leaving out one group at a time; where its bias is not finite, none is assumed.
         level: share of the sampling distribution that the interval covers.
 
     Returns:
@@ -109,16 +109,18 @@ def _bca_levels(value: Array, draws: Array, without: Array, levels: Array) -> Ar
     point = value[:, None]
     defined = np.maximum((~np.isnan(draws)).sum(axis=1, keepdims=True), 1)
     below = ((draws < point).sum(axis=1, keepdims=True) + (draws <= point).sum(axis=1, keepdims=True)) / 2
+    # A draw that never or always lies below the value has no finite bias: then the levels stand as they are.
     bias = ndtri(below / defined)
+    bias = np.where(np.isfinite(bias), bias, 0.0)
     z = bias + ndtri(levels)
     adjusted: Array = ndtr(bias + z / (1 - _acceleration(without) * z))
-    constant = np.nanmax(draws, axis=1, initial=-np.inf) == np.nanmin(draws, axis=1, initial=np.inf)
-    return np.where(constant[:, None], levels, adjusted)
+    return adjusted
 
 
 def _acceleration(without: Array) -> Array:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        away = np.nanmean(without, axis=1, keepdims=True) - without
-        skew = np.nansum(away**3, axis=1) / (6 * np.nansum(away**2, axis=1) ** 1.5)
-    acceleration: Array = np.nan_to_num(skew)
-    return acceleration[:, None]
+    """Skewness of the metrics left without one group, over 6; (M, 1), 0 for a metric that no group changes."""
+    defined = np.maximum((~np.isnan(without)).sum(axis=1, keepdims=True), 1)
+    away = np.nansum(without, axis=1, keepdims=True) / defined - without
+    cubes, squares = (np.nansum(away**power, axis=1, keepdims=True) for power in (3, 2))
+    skew: Array = np.divide(cubes, 6 * squares**1.5, out=np.zeros_like(cubes), where=squares > 1e-30)
+    return skew

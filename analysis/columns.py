@@ -57,6 +57,11 @@ def rows_where(mask: pd.Series[bool], shown: int = 5) -> str:
     return f"row{'s' if len(labels) > 1 else ''} {', '.join(labels[:shown])}{more}"
 
 
+def encodable(cell: Any) -> Any:
+    """Text with lone surrogates, which no file can hold, replaced by question marks; all else as it is."""
+    return cell.encode("utf-8", "replace").decode("utf-8") if isinstance(cell, str) else cell
+
+
 def _dtype(column: Column) -> Any:
     counts = "Int64" if column.neutral is None else "int64"
     return {"text": TEXT, "number": "float64", "share": "float64", "count": counts, "flag": "bool"}[column.kind]
@@ -66,7 +71,7 @@ def _text(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
     if values.dtype != TEXT:
         wrong = values.notna() & ~values.map(lambda v: isinstance(v, str)).astype(bool)
         _refuse(values, wrong, column, "must be text (turn numbers into text with .astype(str))")
-        values = values.map(_encodable, na_action="ignore").astype(TEXT)
+        values = values.map(encodable, na_action="ignore").astype(TEXT)
     return values.where(values != "")
 
 
@@ -105,7 +110,3 @@ def _refuse(values: pd.Series[Any], wrong: pd.Series[bool], column: Column, rule
 
 def _row_name(label: object) -> str:
     return f"{label[1]} of {label[0]}" if isinstance(label, tuple) else str(label)
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")

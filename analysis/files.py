@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from analysis.columns import TEXT, TableError
+from analysis.columns import TEXT, TableError, encodable
 from analysis.spreadsheet import neutralise, restore
 
 T = TypeVar("T")
@@ -68,9 +68,9 @@ def _jsonl(path: Path) -> pd.DataFrame:
     with path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             try:
-                records.append(json.loads(line))
-            except ValueError as e:
-                raise TableError(f"{path} line {number} is not JSON ({e}); was the file cut short?") from e
+                records.append({name: encodable(value) for name, value in json.loads(line).items()})
+            except (ValueError, AttributeError) as e:
+                raise TableError(f"{path} line {number} is not a JSON object ({e}); was the file cut short?") from e
     return pd.DataFrame(records)
 
 

@@ -1,0 +1,54 @@
+import numpy as np
+import pandas as pd
+
+from analysis.cells import TIDY
+from analysis.reliability import trust
+from analysis.tables import by_slice, latex, markdown, wide
+
+
+def metrics(rows, judge="j"):
+    low, high = (
+        rows({"p": ("A", "BB", "AA"), "q": ("A", "AA", "AA")}),
+        rows({"p": ("A", "AA", "AA"), "q": ("A", "A", "A")}),
+    )
+    table = pd.concat([low.assign(format="x"), high.assign(format="y")]).assign(judge=judge)
+    return trust(table.assign(source=table["item"]), rng=np.random.default_rng(0))
+
+
+def test_a_cell_a_row_with_what_differs_between_rows(rows):
+    table = wide(metrics(rows), ["phi", "A", "A_dec", "q"], n_of="phi")
+    assert list(table) == ["judge", "dataset", "format", "phi", "A", "A_dec", "q", "n", "unreadable"]
+    assert table.iloc[0].tolist() == [
+        "j", "d", "x", "0.500 [0.000, 1.000]", "0.750 [0.500, 1.000]", "1.000 [1.000, 1.000]", "0.500 [0.500, 0.500]", 2, "0.000",
+    ]  # fmt: skip
+    assert table.loc[1, "q"] == "–"
+
+
+def test_a_negative_value_starts_no_formula(rows):
+    shown = wide(metrics(rows), ["gap"], n_of="gap")
+    assert metrics(rows).query("metric == 'gap'")["value"].iloc[0] < 0
+    assert shown["gap"].iloc[0].startswith("−")
+
+
+def test_slices_as_columns(rows):
+    table = by_slice(metrics(rows), "A")
+    assert list(table) == ["judge", "dataset", "format", "overall", "p", "q", "n", "unreadable"]
+    assert table[["p", "q"]].iloc[0].tolist() == ["0.500", "1.000"]
+
+
+def test_hostile_names_stay_text(rows):
+    table = wide(metrics(rows, judge="a|b & 50%\n_{x}"), ["A"], n_of="A")
+    assert r"| a\|b & 50% _{x} |" in markdown(table)
+    assert r"a|b \& 50\% \_\{x\} & d &" in latex(table)
+
+
+def test_latex_is_a_booktabs_tabular():
+    assert latex(pd.DataFrame({"judge": ["j"], "T": ["−0.1"]})) == (
+        "\\begin{tabular}{ll}\n\\toprule\njudge & T \\\\\n\\midrule\nj & $-$0.1 \\\\\n\\bottomrule\n\\end{tabular}\n"
+    )
+
+
+def test_tidy_metrics_have_one_number_a_row(rows):
+    found = metrics(rows)
+    assert tuple(found) == TIDY
+    assert not found.duplicated(["judge", "format", "slice", "metric"]).any()
