@@ -22,6 +22,8 @@ def label_tokens(tokenizer: Any, labels: Sequence[str]) -> dict[str, tuple[int, 
     Raises:
         UserError: the vocabulary has no single token for a label.
     """
+    if not labels:
+        return {}
     candidates = sorted(_candidates(tokenizer, labels) - set(tokenizer.all_special_ids))
     texts = tokenizer.batch_decode([[i] for i in candidates], clean_up_tokenization_spaces=False)
     stripped = [text.strip(_AROUND) for text in texts]

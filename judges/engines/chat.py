@@ -4,6 +4,7 @@ The chat template is applied exactly once, and its own control tokens are the on
 in a question or an answer stays plain text.
 """
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -124,7 +125,7 @@ class Chat:
             else:
                 plain[messages] = text
         if plain:
-            ids = self.tokenizer(list(plain.values()), add_special_tokens=False)["input_ids"]
+            ids = self.tokenizer(list(plain.values()), add_special_tokens=False, verbose=False)["input_ids"]
             encoded.update(zip(plain, ids, strict=True))
         return encoded
 
@@ -177,5 +178,19 @@ class Chat:
         parts[1::2] = [hidden[int(number)] for number in parts[1::2]]
         ids: list[int] = []
         for i, part in enumerate(parts):
-            ids += self.tokenizer(part, add_special_tokens=False, split_special_tokens=bool(i % 2))["input_ids"]
+            options = {"add_special_tokens": False, "split_special_tokens": bool(i % 2), "verbose": False}
+            ids += self.tokenizer(part, **options)["input_ids"]
         return ids
+
+
+def stop_tokens(folder: Path, tokenizer: Any) -> frozenset[int]:
+    """Every token that ends an answer: the tokenizer's, and those that the model's configuration lists.
+
+    Chat models often end a turn by a token other than the tokenizer's end of sequence (Gemma's `<end_of_turn>`).
+    """
+    ids: set[int] = {tokenizer.eos_token_id} - {None}
+    for name in ("generation_config.json", "config.json"):
+        if (path := folder / name).is_file():
+            named = json.loads(path.read_text(encoding="utf-8")).get("eos_token_id")
+            ids |= set(named if isinstance(named, list) else [named]) - {None}
+    return frozenset(ids)
