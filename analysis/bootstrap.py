@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,8 @@ def bootstrap(
         Value and interval. The interval is NaN with fewer than two groups, which cannot vary. Replicates in
         which a metric is undefined are left out of its interval.
     """
+    if interval not in get_args(Interval):
+        raise ValueError(f"interval={interval!r}: choose {' or '.join(get_args(Interval))}")
     total = sums.sum(axis=0)[:, None]
     value = statistic(total)[:, 0]
     if replicates == 0 or len(sums) < 2:

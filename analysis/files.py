@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -42,7 +43,7 @@ def save(table: pd.DataFrame, path: Path) -> None:
     """Writes one file by its suffix: .parquet, .csv (safe to open in a spreadsheet) or .jsonl."""
     writers: dict[str, Callable[[], object]] = {
         ".parquet": lambda: table.to_parquet(path, index=False),
-        ".csv": lambda: neutralise(table).to_csv(path, index=False),
+        ".csv": lambda: _to_csv(neutralise(table), path),
         ".jsonl": lambda: table.to_json(path, orient="records", lines=True, force_ascii=False, double_precision=15),
     }
     action = _by_suffix(path, writers)
@@ -50,8 +51,14 @@ def save(table: pd.DataFrame, path: Path) -> None:
     action()
 
 
+def _to_csv(table: pd.DataFrame, path: Path) -> None:
+    # Python's csv module leaves a bare carriage return unquoted, and readers take it for the end of a row.
+    returns = any(table[c].astype(str).str.contains("\r").any() for c in table.select_dtypes(["object", "string"]))
+    table.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL)
+
+
 def _csv(path: Path, as_text: Collection[str]) -> pd.DataFrame:
-    cells = pd.read_csv(path, dtype=TEXT, keep_default_na=False)
+    cells = pd.read_csv(path, dtype=TEXT, keep_default_na=False, encoding="utf-8-sig")
     restored = {str(name): restore(cells[name]) for name in cells}
     return pd.DataFrame({name: c if name in as_text else _inferred(c) for name, c in restored.items()})
 

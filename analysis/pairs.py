@@ -42,6 +42,8 @@ def pairs(table: pd.DataFrame, per: Sequence[str] = ()) -> Pairs:
             winner; rows of one item disagree about its gold label, source or group.
     """
     table = check(table)
+    if table.empty:
+        raise TableError("the verdict table has no rows")
     _check_pairs(table)
     keys = [*CELL, "item", *per]
     table = table.sort_values([*keys, "order", "repeat"])

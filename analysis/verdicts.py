@@ -90,6 +90,9 @@ def check(table: pd.DataFrame) -> pd.DataFrame:
             f"the verdict table has no column {', '.join(map(repr, missing))}; "
             f"its columns are {', '.join(map(str, table.columns)) or 'none'}"
         )
+    if table.columns.has_duplicates:
+        twice = table.columns[table.columns.duplicated()][0]
+        raise TableError(f"the verdict table has two columns {str(twice)!r}; keep one of them")
     extra = table[[name for name in table.columns if name not in NAMES]]
     checked = pd.concat([pd.DataFrame({c.name: typed(table, c) for c in COLUMNS}), extra], axis=1)
     _check_verdicts(checked)

@@ -213,8 +213,16 @@ def test_sources_are_slices(rows):
 def test_rows_that_are_no_verdicts_on_pairs_are_refused(rows, change, message):
     with pytest.raises(TableError, match=message):
         trust(rows({"p": ("A", "A", "A")}).assign(**change), rng=np.random.default_rng(0))
+
+
+def test_what_cannot_be_asked_for_is_refused(rows):
+    table = rows({"p": ("A", "A", "A")})
     with pytest.raises(TableError, match="choose drop or fail"):
-        items(rows({"p": ("A", "A", "A")}), unreadable="tie")
+        items(table, unreadable="tie")
+    with pytest.raises(ValueError, match="choose percentile or bca"):
+        trust(table, rng=np.random.default_rng(0), interval="normal")
+    with pytest.raises(TableError, match="no rows"):
+        trust(table.iloc[:0], rng=np.random.default_rng(0))
 
 
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="the published figures are not here")

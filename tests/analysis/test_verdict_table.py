@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from analysis.columns import TableError
@@ -27,6 +27,11 @@ def test_every_column_is_documented_and_absent_ones_are_neutral(table):
     assert not first["constrained"]
     assert pd.isna(first["temperature"])
     assert pd.isna(first["prompt_tokens"])
+
+
+def test_a_column_twice_is_named(table):
+    with pytest.raises(TableError, match="two columns 'judge'"):
+        check(pd.concat([table, table[["judge"]]], axis=1))
 
 
 def test_extra_columns_ride_along(table):
@@ -104,7 +109,8 @@ def test_a_written_table_reads_back_as_it_was(table, tmp_path, suffix):
 
 
 @settings(deadline=None, max_examples=50)
-@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\x00\r")), min_size=1, max_size=4))
+@given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=4))
+@example(["a\rb", "\r", "''=", "a\x00b"])
 def test_csv_cells_come_back_and_never_start_a_formula(tmp_path_factory, texts):
     path = tmp_path_factory.mktemp("csv") / "v.csv"
     table = check(
@@ -113,8 +119,13 @@ def test_csv_cells_come_back_and_never_start_a_formula(tmp_path_factory, texts):
     )  # fmt: skip
     write(table, path)
     cells = pd.read_csv(path, dtype=str, keep_default_na=False)["extracted"]
-    assert not cells.str.match(r"[=+\-@\t]").any()
+    assert not cells.str.match(r"[=+\-@\t\r]").any()
     pd.testing.assert_frame_equal(read([path]), table)
+
+
+def test_a_spreadsheet_s_byte_order_mark_is_no_part_of_the_first_column(table, tmp_path):
+    table.to_csv(tmp_path / "v.csv", index=False, encoding="utf-8-sig")
+    assert len(read([tmp_path / "v.csv"])) == 4
 
 
 def test_files_are_joined_and_rows_are_named_by_file(table, tmp_path):
