@@ -52,6 +52,8 @@ def _line(error: Any) -> str:
     where = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
         return f"there is no key {where!r} in this configuration"
+    if error["type"] == "value_error":
+        return f"{where}: {error['msg'].removeprefix('Value error, ')}"
     return f"{where}: {error['msg']}; got {error['input']!r}"
 
 

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt
 
+from experiments.complaints import nearest
 from judges.engines import Placement, ScriptedSettings, TransformersSettings, VllmSettings
 from judges.formats import FORMATS, Thinking
 from judges.records import ModelSpec, Order
@@ -88,7 +89,13 @@ class Bootstrap(Strict):
     seed: int = 0
 
 
-FormatName = Annotated[str, Field(pattern="^(" + "|".join(FORMATS) + ")$")]
+def _known_format(name: str) -> str:
+    if name not in FORMATS:
+        raise ValueError(f"no format is called {name!r}; {nearest(name, FORMATS)}")
+    return name
+
+
+FormatName = Annotated[str, AfterValidator(_known_format)]
 
 
 class Settings(Strict):

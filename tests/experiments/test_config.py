@@ -1,0 +1,114 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from experiments import complaints
+from experiments.__main__ import STUDIES, conf_folder
+from experiments.judgebench import Settings as JudgeBench
+from experiments.trust import Settings as Trust
+
+CONF = conf_folder()
+SETTINGS = {"trust": Trust, "judgebench": JudgeBench}
+
+
+def composed(*overrides):
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        plain = OmegaConf.to_container(compose("config", [*overrides, "+data.label=x"]), resolve=True)
+    return SETTINGS[plain["study"]].model_validate(plain)
+
+
+def command(*arguments, cwd=None):
+    run = [sys.executable, "-m", "experiments", *arguments]
+    return subprocess.run(run, capture_output=True, text=True, cwd=cwd or Path(__file__).parents[2])
+
+
+@pytest.mark.parametrize("judge", complaints.choices(CONF, "judge"))
+def test_every_judge_composes(judge):
+    model = composed(f"judge={judge}").model
+    assert model.name == judge
+    assert model.context >= 8192
+    assert model.revision == "main"  # nothing is pinned that was not seen
+
+
+@pytest.mark.parametrize("group", ["data", "engine", "experiment"])
+def test_every_choice_composes(group):
+    for choice in complaints.choices(CONF, group):
+        composed(f"{group}={choice}")
+
+
+def test_every_study_has_its_yaml():
+    assert sorted(STUDIES) == complaints_studies()
+
+
+def complaints_studies():
+    return sorted(composed(f"experiment={e}").study for e in complaints.choices(CONF, "experiment"))
+
+
+def test_judges_of_the_studies_are_there():
+    assert {
+        *("llama-3.1-8b", "llama-3.1-70b", "llama-3.3-70b", "qwen2.5-7b", "qwen2.5-32b", "qwen2.5-72b"),
+        *("qwen3-4b", "qwen3-4b-thinking", "qwen3-30b", "qwen3-30b-thinking", "gemma-3-27b", "gemma-2-27b"),
+    } <= set(complaints.choices(CONF, "judge"))
+
+
+def test_family_needs():
+    assert composed("judge=gemma-2-9b").model.system == "merge"
+    assert composed("judge=llama-3.3-70b").model.template_args["date_string"]
+    assert composed("judge=qwen3-32b").model.template_args == {"enable_thinking": False}
+    assert composed("judge=qwen3-30b-thinking").model.thinking.close == "</think>"
+
+
+def test_one_value_stands_for_a_list():
+    settings = composed("format=direct", "temperature=1", "order=AB")
+    assert (settings.format, settings.temperature, settings.order) == (("direct",), (1.0,), ("AB",))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["experiment=trst"], "no experiment is called 'trst'; did you mean 'trust'?"),
+        (["judge=smollm"], "no judge is called 'smollm'; did you mean 'smollm2'?"),
+        (["data=judgbench"], "did you mean 'judgebench'?"),
+        (["dta=verifiable"], "there is no key 'dta'; did you mean 'data'?"),
+        (["repeat=3"], "there is no key 'repeat'; did you mean 'repeats'?"),
+        (["model.pth=x"], "there is no key 'model.pth'; did you mean 'model.path'?"),
+        (["data.limt=3"], "did you mean 'data.limit'?"),
+        (["+surprise=1"], "there is no key 'surprise' in this configuration"),
+        (["repeats=x"], "repeats: Input should be a valid integer"),
+        (["repeats=0"], "repeats: Input should be greater than 0"),
+        (["format=[drect]"], "format.0: no format is called 'drect'; did you mean 'direct'?"),
+        (["format=[]"], "format: "),
+        (["temperature=3"], "temperature.0: Input should be less than or equal to 2"),
+        (["unreadable=tie"], "unreadable: Input should be 'drop' or 'fail'"),
+        (["engine.eagr=true"], "did you mean 'engine.eager'?"),
+        (["repeats=[1"], "can't read the command"),
+        (["data.path=/nowhere", "data=judgebench", "engine=scripted"], "/nowhere"),
+        (["prompt.path=/nowhere", "engine=scripted"], "no *.txt templates there"),
+        (["model.path=/nowhere"], "/nowhere"),
+    ],
+)
+def test_mistakes_are_named_without_a_traceback(overrides, said, tmp_path):
+    done = command(*overrides, f"root={tmp_path}")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 2
+
+
+def test_help_lists_the_choices():
+    done = command("--help")
+    assert done.returncode == 0
+    for word in ("smollm2", "llama-3.3-70b", "verifiable", "judgebench", "trust", "vllm", "data.path="):
+        assert word in done.stdout
+
+
+def test_nothing_heavy_is_imported_for_help_or_a_mistake():
+    script = (
+        "import sys; sys.argv=['x','repeats=x']; from experiments.__main__ import main; main();"
+        "print([m for m in ('torch','vllm','transformers','pandas','scipy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
