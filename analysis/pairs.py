@@ -46,10 +46,11 @@ def pairs(table: pd.DataFrame, per: Sequence[str] = ()) -> Pairs:
         raise TableError("the verdict table has no rows")
     _check_pairs(table)
     keys = [*CELL, "item", *per]
-    table = table.sort_values([*keys, "order", "repeat"])
+    told = [*dict.fromkeys([*CELL, *ITEM, *per, *(c for c in ("split",) if c in table)])]
+    table = table[[*dict.fromkeys([*told, "order", "repeat", "winner"])]].sort_values([*keys, "order", "repeat"])
     units = table.drop_duplicates(keys).reset_index(drop=True)
     return Pairs(
-        units=units[[*CELL, *ITEM, *per, *(c for c in ("split",) if c in units)]],
+        units=units[told],
         gold=_codes(units["gold"], WINNERS),
         unit=table.groupby(keys, dropna=False, sort=False).ngroup().to_numpy().astype(np.int64),
         order=_codes(table["order"], ORDERS),
