@@ -10,7 +10,7 @@ import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -47,18 +47,11 @@ def new_stem() -> str:
 
 def files(folder: Path) -> list[File]:
     """All files of completions in the folder, oldest first; hidden and foreign files are passed over."""
-    try:
-        names = os.listdir(folder)
-    except FileNotFoundError:
-        return []
-    parts = (name.split(".", 1) for name in names)
-    return sorted(File(p[0], p[1], folder) for p in parts if p[0] and p[-1] in get_args(Kind))  # type: ignore[arg-type]
-
-
-def still(file: File) -> File | None:
-    """The file under the name that it has now; None if it is gone."""
-    kinds: tuple[Kind, ...] = get_args(Kind)
-    return next((now for kind in kinds if (now := replace(file, kind=kind)).path.exists()), None)
+    # A listing may pass over what is renamed or replaced at that moment; two that agree did not.
+    before, now = None, _listed(folder)
+    while now != before:
+        before, now = now, _listed(folder)
+    return now
 
 
 def drafts(folder: Path) -> list[Path]:
@@ -120,6 +113,15 @@ def sync(folder: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def _listed(folder: Path) -> list[File]:
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    parts = (name.split(".", 1) for name in names)
+    return sorted(File(p[0], p[1], folder) for p in parts if p[0] and p[-1] in get_args(Kind))  # type: ignore[arg-type]
 
 
 def _check_note(path: Path, note: bytes) -> None:

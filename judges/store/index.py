@@ -1,13 +1,14 @@
 """Where the completion of each key lies, over all files of a folder; kept up to date by reading only what is new."""
 
 import errno
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from judges.records import Completion, UserError
 from judges.store import parquet, shard
-from judges.store.folder import File, still
+from judges.store.folder import File
 from judges.store.record import Record, completion
 
 Place = tuple[bool, float, str, int]
@@ -64,20 +65,13 @@ class Index:
         return [(self._files[stem], sorted(positions[stem])) for stem in sorted(self._files)]
 
     def _refresh(self) -> None:
-        present = self._present()
+        present = {file.stem: file for file in self._listing()}
         if self._files.keys() - present.keys():
-            # What took the place of the missing was there before they went: a second look finds it.
-            present = self._present()
             self._forget()
         for stem, file in present.items():
-            self._take_in(file)
+            # Noted first: should the file go while it is read, the next look must see that it is gone.
             self._files[stem] = file
-
-    def _present(self) -> dict[str, File]:
-        present = {file.stem: file for file in self._listing()}
-        # Listing a folder may pass over a file that is renamed at that moment.
-        unlisted = (still(file) for stem, file in self._files.items() if stem not in present)
-        return present | {file.stem: file for file in unlisted if file}
+            self._take_in(file)
 
     def _take_in(self, file: File) -> None:
         end = self._ends.get(file.stem, 0)
@@ -113,10 +107,10 @@ class Index:
                 yield key, answer
 
     def _retry(self, act: Callable[[], T]) -> T:
-        looked = True
-        for _ in range(TRIES):
+        for attempt in range(TRIES):
             try:
-                if not looked:
+                if attempt:
+                    time.sleep(0.01 * 2**attempt)
                     self._refresh()
                 return act()
             except Moved:
@@ -124,7 +118,6 @@ class Index:
             except OSError as e:
                 if e.errno not in (errno.ENOENT, errno.ESTALE):
                     raise UserError(f"cannot read the store: {e}. Check the path and the disk.") from e
-            looked = False
         raise UserError("the files of the store keep changing. Try again when nobody compacts it.")
 
     def _forget(self) -> None:

@@ -175,7 +175,7 @@ def test_duckdb_and_pandas_read_shards_and_the_compacted_file_in_one_line(tmp_pa
     cost = ["prompt_tokens", "cached_tokens", "completion_tokens", "seconds"]
     columns = identity + reply + cost + ["label_logprobs", "engine", "note"]
     by_line = [
-        pd.read_json(next(tmp_path.glob("*.jsonl")), lines=True),
+        pd.read_json(next(tmp_path.glob("*.jsonl")), lines=True, dtype=False),
         duckdb.sql(f"from read_json('{tmp_path}/*.jsonl')").df(),
     ]
     compact(tmp_path)

@@ -192,3 +192,17 @@ store.close()
     assert start(code, tmp_path, 0, 1).wait() == 0
     assert answers(tmp_path, [0, 1, 2]) == {i: f"answer {i}" for i in range(3)}
     assert len(list(tmp_path.glob("*.jsonl"))) == 2 and not list(tmp_path.glob("*.open.jsonl"))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_interrupted_writer_closes_and_has_stored_what_it_said(tmp_path: Path, start: Start, seed: int) -> None:
+    code = "try:" + PUT.replace("\n", "\n    ") + "\nexcept KeyboardInterrupt:\n    store.close()\n"
+    process = start(code, tmp_path, 0, 1)
+    go([process])
+    time.sleep(random.Random(seed).uniform(0.001, 0.05))
+    process.send_signal(signal.SIGINT)
+    put = said(process)
+    assert process.returncode == 0
+    assert answers(tmp_path, put) == {i: f"answer {i}" for i in put}
+    (found,) = verify(tmp_path)
+    assert found.file.kind == "jsonl" and not found.damaged and not found.torn

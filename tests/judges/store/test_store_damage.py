@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from judges.records import Completion, Message, ModelSpec, Request, Sampling, UserError
@@ -71,6 +72,13 @@ def test_every_cut_of_the_last_record_loses_that_record_only(tmp_path: Path) -> 
         shard.write_bytes(whole[:end])
         assert held(tmp_path, 3) == [0, 1]
     assert verify(tmp_path)[0].torn and verify(tmp_path)[0].records == 2
+
+
+def test_duckdb_reads_a_torn_shard_in_one_line(tmp_path: Path) -> None:
+    shard = filled(tmp_path, 3)
+    shard.write_bytes(shard.read_bytes()[:-20])
+    rows = duckdb.sql(f"select text from read_json('{tmp_path}/*.jsonl', ignore_errors=true)").fetchall()
+    assert rows[:2] == [("answer 0",), ("answer 1",)]
 
 
 def test_a_new_writer_begins_its_own_shard_beside_a_torn_one(tmp_path: Path) -> None:
