@@ -94,7 +94,8 @@ class Shard:
 
     def _abandon(self) -> None:
         fd, self._fd = self._fd, -1
-        os.close(fd)
+        if fd >= 0:
+            os.close(fd)
 
 
 def lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes, Record | None]]:
