@@ -50,6 +50,8 @@ def _task(config: DictConfig) -> None:
         _fail(str(error))
     except ValidationError as error:
         _fail(complaints.of_validation(error))
+    except OSError as error:
+        _fail(str(error))
 
 
 def main() -> int:
@@ -59,7 +61,7 @@ def main() -> int:
         _task()
     except HydraException as error:
         _fail(complaints.of_hydra(error, conf_folder(), sys.argv[1:]))
-    except OmegaConfBaseException as error:
+    except (OmegaConfBaseException, OSError) as error:
         _fail(str(error).splitlines()[0])
     except KeyboardInterrupt:
         print("\ninterrupted; what was finished is stored: the same command goes on from there", file=sys.stderr)

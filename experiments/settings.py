@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeInt, PositiveInt
 
 from experiments.complaints import nearest
 from judges.engines import Placement, ScriptedSettings, TransformersSettings, VllmSettings
@@ -84,7 +84,7 @@ class Prompts(Strict):
 class Bootstrap(Strict):
     """How intervals are made."""
 
-    replicates: PositiveInt = 10_000
+    replicates: NonNegativeInt = 10_000
     interval: Literal["percentile", "bca"] = "percentile"
     seed: int = 0
 

@@ -100,10 +100,8 @@ def carry_out(
 def _answer(requests: dict[str, Request], engine: Engine, store: Store, watch: Watch) -> dict[str, Completion]:
     missing = store.missing(requests)
     watch.begin(len(requests), len(requests) - len(missing))
-    fresh: dict[str, Completion] = {}
     if missing:
         for request, completion in engine.generate([requests[key] for key in missing]):
             store.put(request, completion)
-            fresh[request.key] = completion
             watch.finished(completion)
-    return store.read(key for key in requests if key not in fresh) | fresh
+    return store.read(requests)

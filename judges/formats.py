@@ -91,7 +91,7 @@ _STATEMENTS = (
         re.M,
     ),
     re.compile(
-        rf"(?:\b{_NOUN}\s+|(?:^|[.!?]\s)\W*)([AB])\s+(?i:is\s+(?:clearly\s+|much\s+|slightly\s+)?(?:the\s+)?){_BETTER}\b",
+        rf"(?:\b{_NOUN}\s+|(?:^|[.!?,]\s)\W*)([AB])\s+(?i:is\s+(?:clearly\s+|much\s+|slightly\s+)?(?:the\s+)?){_BETTER}\b",
         re.M,
     ),
 )
@@ -184,7 +184,7 @@ def read_xml(text: str) -> Reading:
     return agreed((label for label in labels if label), repaired=prescribed is None)
 
 
-_FIVE_LEVELS = {"A>>B": "A", "A>B": "A", "A=B": "tie", "B>A": "B", "B>>A": "B"}
+_FIVE_LEVELS = {"A>>B": "A", "A>B": "A", "A=B": "tie", "B=A": "tie", "B>A": "B", "B>>A": "B"}
 
 
 def read_brackets(text: str) -> Reading:

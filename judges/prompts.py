@@ -11,7 +11,6 @@ from judges.records import Message, UserError
 
 TEMPLATES = Path(__file__).parent / "templates"
 _FIELD = re.compile(r"\{([a-z_]+)\}")
-_SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +46,7 @@ def fill(template: str, fields: Mapping[str, str]) -> str:
             f"a prompt template does not fit its fields: unknown {unknown}, not used {unused}; "
             f"the template begins {template[:60]!r}"
         )
-    return clean(_FIELD.sub(lambda match: fields[match[1]], template))
-
-
-def clean(text: str) -> str:
-    """Lone surrogates, which no encoding can carry, become U+FFFD."""
-    return _SURROGATES.sub("\ufffd", text) if not text.isascii() else text
+    return _FIELD.sub(lambda match: fields[match[1]], template)
 
 
 def load(method: str, name: str, folder: Path | None = None) -> Prompt:

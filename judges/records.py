@@ -6,6 +6,7 @@ in which a judge was shown them.
 
 import dataclasses
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,6 +22,9 @@ Order = Literal["AB", "BA"]
 
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 LABELS = ("A", "B")
+
+
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 
 class UserError(Exception):
@@ -76,6 +80,11 @@ class Message:
 
     role: Literal["system", "user", "assistant"]
     content: str
+    """Any text but lone surrogates, which no encoding can carry: they become U+FFFD."""
+
+    def __post_init__(self) -> None:
+        if not self.content.isascii():
+            object.__setattr__(self, "content", _SURROGATES.sub("\ufffd", self.content))
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ def _scripted(model: ModelSpec, placement: Placement, settings: Settings) -> Ope
     from judges.engines.scripted import Scripted, script
 
     assert isinstance(settings, ScriptedSettings)
-    return Scripted(script(settings.script), settings.script)
+    return Scripted(script(settings.script), settings.script, settings.delay)
 
 
 OPENERS: dict[str, Callable[[ModelSpec, Placement, Settings], OpenEngine]] = {

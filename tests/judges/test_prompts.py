@@ -20,13 +20,13 @@ def test_no_text_steers_a_template(name, text):
 
 @given(st.dictionaries(st.sampled_from(["a", "b", "c"]), st.text(), min_size=3))
 def test_fill_is_one_pass(fields):
-    assert fill("{a}|{b}|{c}{a}", fields) == "".join(
-        [fields["a"], "|", fields["b"], "|", fields["c"], fields["a"]]
-    ).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    assert fill("{a}|{b}|{c}{a}", fields) == f"{fields['a']}|{fields['b']}|{fields['c']}{fields['a']}"
 
 
 def test_lone_surrogates_are_replaced():
-    assert fill("{a}", {"a": "x\ud800y"}) == "x\ufffdy"
+    shown = pair_messages(load("pairwise", "direct"), "x\ud800y", "a", "b")[-1].content
+    assert "x\ufffdy" in shown
+    shown.encode("utf-8")
 
 
 @pytest.mark.parametrize("template", ["{a} {b}", "{a} {c}", ""])
