@@ -9,11 +9,11 @@ from typing import Any
 
 from judges.records import UserError
 
-_AROUND = " \t\r\n\"'`“”‘’«»()[]{}<>*_"
+_AROUND = " \t\r\n\"'`“”‘’«»()[]{}<>"
 
 
 def label_tokens(tokenizer: Any, labels: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """For each label the ids of all tokens that read as it, once spaces, quotes, brackets and emphasis are stripped.
+    """For each label the ids of all tokens that read as it, once spaces, quotes and brackets are stripped.
 
     Args:
         tokenizer: a Hugging Face tokenizer.

@@ -38,7 +38,9 @@ def load_tokenizer(folder: Path, trust_remote_code: bool) -> Any:
         UserError: the folder holds none.
     """
     from transformers import AutoTokenizer
+    from transformers.utils import logging
 
+    logging.set_verbosity_error()
     try:
         return AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code)
     except (OSError, ValueError) as error:

@@ -75,4 +75,4 @@ def choice_grammar(choices: list[str]) -> str:
     >>> choice_grammar(["A", 'say "B"'])
     'root ::= "A" | "say \\"B\\""'
     """
-    return "root ::= " + " | ".join(json.dumps(choice) for choice in choices)
+    return "root ::= " + " | ".join(json.dumps(choice, ensure_ascii=False) for choice in choices)

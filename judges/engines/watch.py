@@ -41,6 +41,8 @@ class Watch:
         self._watcher = subprocess.Popen(
             [sys.executable, "-S", "-c", _WATCH, f"{_MARK}={mark}"],
             stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C must not end it before us.
         )
         os.environ[_MARK] = mark  # From here on, for the processes that the engine starts.
