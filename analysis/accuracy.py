@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from analysis import pairs as judged
 from analysis.bootstrap import Array, Interval
-from analysis.cells import OVERALL, Design, Metric, estimate, ratio, slices_by
+from analysis.cells import Design, Metric, estimate, ratio, slices_by
 from analysis.columns import TableError
 from analysis.pairs import NONE, Codes
-from analysis.verdicts import WINNERS
+from analysis.verdicts import CELL, WINNERS
 
 Unreadable = Literal["tie", "wrong", "drop"]
 TIE = WINNERS.index("tie")
@@ -30,6 +30,8 @@ CATEGORIES = {
     "livecodebench": "coding",
 }
 """Category of a source, by how the source's name begins."""
+POOLED = {"judgebench": ("judgebench-gpt", "judgebench-claude")}
+"""Benchmarks whose parts are data sets of their own: reported apart and, where a judge has all parts, together."""
 
 
 def items(table: pd.DataFrame, *, unreadable: Unreadable = "tie") -> pd.DataFrame:
@@ -85,22 +87,30 @@ def judgebench(
     inconsistent 3/4, ties 3/8.
 
     Args:
-        table: a verdict table on pairs (see `analysis.verdicts`); a further column `split` is reported apart.
+        table: a verdict table on pairs (see `analysis.verdicts`).
         rng: equal generators give equal intervals.
         replicates: bootstrap resamples of the groups; 0 for none.
         unreadable: `tie`, `wrong` or `drop`, see `items`.
         interval: `percentile` or `bca`.
 
     Returns:
-        One number a row (`analysis.cells.TIDY`). Slices: overall, each category, and where a data set has more
-        than one split, each split and each category in it (`split/category`).
+        One number a row (`analysis.cells.TIDY`), overall and by category. A judge that has all parts of a
+        benchmark in `POOLED` has further rows, whose data set is the benchmark.
 
     Raises:
         TableError: the table is faulty, or its rows are not verdicts on pairs.
     """
-    units, verdicts = _units(table, unreadable)
-    design = Design(units, _terms(units, verdicts, unreadable), METRICS, _slices(units))
-    return estimate(design, rng=rng, replicates=replicates, interval=interval)
+    return estimate(design(table, unreadable=unreadable), rng=rng, replicates=replicates, interval=interval)
+
+
+def design(table: pd.DataFrame, *, unreadable: Unreadable = "tie") -> Design:
+    """The pairs, and what each adds to the sums behind the metrics; benchmarks in several parts also as a whole.
+
+    Raises:
+        TableError: the table is faulty, or its rows are not verdicts on pairs.
+    """
+    units, verdicts = _with_pooled(*_units(table, unreadable))
+    return Design(units, _terms(units, verdicts, unreadable), METRICS, slices_by(units, categories(units["source"])))
 
 
 def categories(sources: pd.Series[str]) -> pd.Series[str]:
@@ -122,6 +132,19 @@ def _units(table: pd.DataFrame, unreadable: Unreadable) -> tuple[pd.DataFrame, C
     return found.units, verdicts
 
 
+def _with_pooled(units: pd.DataFrame, verdicts: Codes) -> tuple[pd.DataFrame, Codes]:
+    """Adds the pairs of all parts of a benchmark once more, under its own name, unless that is there already."""
+    setting = [units[c] for c in CELL if c != "dataset"]
+    tables, codes = [units], [verdicts]
+    for whole, parts in POOLED.items():
+        part = units["dataset"].where(units["dataset"].isin(parts))
+        complete = part.notna() & (part.groupby(setting, dropna=False).transform("nunique") == len(parts))
+        if complete.any() and whole not in set(units["dataset"]):
+            tables.append(units[complete].assign(dataset=whole))
+            codes.append(verdicts[complete])
+    return pd.concat(tables, ignore_index=True), np.concatenate(codes)
+
+
 def _gold(units: pd.DataFrame) -> Codes:
     return pd.Index(WINNERS).get_indexer(pd.Index(units["gold"])).astype(np.int64)[:, None]
 
@@ -138,22 +161,6 @@ def _score(units: pd.DataFrame, verdicts: Codes, unread: int) -> Codes:
     readable = np.where(verdicts == gold, 1, np.where(verdicts == TIE, 0, -1))
     scores: Codes = np.where(verdicts < 0, unread, readable).sum(axis=1)
     return scores
-
-
-def _slices(units: pd.DataFrame) -> dict[str, NDArray[np.bool_]]:
-    category = categories(units["source"])
-    slices = slices_by(units, category)
-    if "split" in units:
-        split = units["split"].fillna("").astype(str)
-        apart = slices_by(units, split)
-        slices |= apart
-        slices |= {
-            f"{name}/{c}": mask & (category == c).to_numpy()
-            for name, mask in apart.items()
-            if name != OVERALL
-            for c in sorted(category[mask].unique())
-        }
-    return slices
 
 
 def _terms(units: pd.DataFrame, verdicts: Codes, unreadable: Unreadable) -> dict[str, Array]:

@@ -6,7 +6,7 @@ metrics that share the groups share the weights: a difference or a range of metr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -18,8 +18,8 @@ Statistic = Callable[[Array], Array]
 """Sums (K, R) -> metrics (M, R), column by column; NaN where a metric is undefined."""
 Interval = Literal["percentile", "bca"]
 
-WEIGHTS_AT_ONCE = 4_000_000
-"""Weights held at a time: bounds the memory however many groups there are."""
+NUMBERS_AT_ONCE = 4_000_000
+"""Weights or sums held at a time: bounds the memory however many groups and sums there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,8 @@ class Estimate:
     value: Array
     low: Array
     high: Array
+    error: Array
+    """Standard deviation over the replicates."""
 
 
 def bootstrap(
@@ -39,6 +41,7 @@ def bootstrap(
     replicates: int = 10_000,
     interval: Interval = "percentile",
     level: float = 0.95,
+    strata: NDArray[np.int64] | None = None,
 ) -> Estimate:
     """Evaluates a statistic and its bootstrap interval.
 
@@ -53,36 +56,48 @@ def bootstrap(
         interval: `percentile`, or `bca` (bias-corrected and accelerated; Efron 1987), whose acceleration comes
             from leaving out one group at a time; where its bias is not finite, none is assumed.
         level: share of the sampling distribution that the interval covers.
+        strata: (groups,) codes; groups are resampled within their own stratum, such as a data set. None: there
+            is one.
 
     Returns:
-        Value and interval. The interval is NaN with fewer than two groups, which cannot vary. Replicates in
-        which a metric is undefined are left out of its interval.
+        Value and interval. The interval is NaN if a stratum has fewer than two groups, which cannot vary.
+        Replicates in which a metric is undefined are left out of its interval.
     """
     if interval not in get_args(Interval):
         raise ValueError(f"interval={interval!r}: choose {' or '.join(get_args(Interval))}")
     total = sums.sum(axis=0)[:, None]
     value = statistic(total)[:, 0]
-    if replicates == 0 or len(sums) < 2:
+    parts = _members(np.zeros(len(sums), dtype=np.int64) if strata is None else strata)
+    if replicates == 0 or min(map(len, parts)) < 2:
         nowhere = np.full_like(value, np.nan)
-        return Estimate(value, nowhere, nowhere)
-    draws = statistic(replicate_sums(sums, replicates, rng))
+        return Estimate(value, nowhere, nowhere, nowhere)
+    draws = np.concatenate([statistic(s) for s in _replicate_sums(sums, parts, replicates, rng)], axis=1)
     levels = np.broadcast_to([(1 - level) / 2, (1 + level) / 2], (len(value), 2))
     if interval == "bca":
         levels = _bca_levels(value, draws, statistic(total - sums.T), levels)
     low, high = _quantiles(draws, levels).T
-    undefined = np.isnan(value)
-    return Estimate(value, np.where(undefined, np.nan, low), np.where(undefined, np.nan, high))
+    undefined = np.isnan(value) | np.isnan(draws).all(axis=1)
+    error = np.nanstd(np.where(undefined[:, None], 0.0, draws), axis=1)
+    return Estimate(value, *(np.where(undefined, np.nan, x) for x in (low, high, error)))
 
 
-def replicate_sums(sums: Array, replicates: int, rng: np.random.Generator) -> Array:
-    """Column sums over `replicates` resamples of the groups, drawn with replacement: (groups, K) -> (K, R)."""
-    groups, columns = sums.shape
-    out = np.empty((columns, replicates))
-    step = max(1, WEIGHTS_AT_ONCE // groups)
+def _members(strata: NDArray[np.int64]) -> list[NDArray[np.intp]]:
+    return [np.flatnonzero(strata == code) for code in np.unique(strata)]
+
+
+def _replicate_sums(
+    sums: Array, parts: Sequence[NDArray[np.intp]], replicates: int, rng: np.random.Generator
+) -> Iterator[Array]:
+    """Column sums over resamples of the groups, drawn with replacement, (K, some R), till there are all replicates."""
+    step = max(1, NUMBERS_AT_ONCE // max(sums.shape))
+    # A generator for each stratum, so that the number of replicates held at a time changes no draw.
+    generators = [np.random.default_rng(seed) for seed in rng.integers(2**63, size=len(parts))]
     for start in range(0, replicates, step):
-        stop = min(start + step, replicates)
-        out[:, start:stop] = sums.T @ _weights(groups, stop - start, rng).T
-    return out
+        size = min(step, replicates - start)
+        weights = np.empty((size, len(sums)))
+        for part, generator in zip(parts, generators, strict=True):
+            weights[:, part] = _weights(len(part), size, generator)
+        yield sums.T @ weights.T
 
 
 def _weights(groups: int, replicates: int, rng: np.random.Generator) -> Array:

@@ -92,6 +92,11 @@ def ratio(part: Array, whole: Array) -> Array:
     return np.divide(part, whole, out=out, where=whole > 0)
 
 
+def clusters(units: pd.DataFrame) -> pd.Series[str]:
+    """What a bootstrap resamples together: the group of each unit, or its item where that stands alone."""
+    return units["group"].where(units["group"] != "", "item " + units["item"])
+
+
 def slices_by(units: pd.DataFrame, labels: pd.Series[str]) -> dict[str, NDArray[np.bool_]]:
     """The whole and each labelled part of it; parts only of data sets that have two or more."""
     parts = labels.groupby(units["dataset"]).transform("nunique") > 1
@@ -104,7 +109,7 @@ def _blocks(design: Design, rows: NDArray[np.intp]) -> Iterator[_Block]:
     """The blocks of one data set, whose units are at `rows`; all have the same groups."""
     units = design.units.iloc[rows]
     terms = np.column_stack([term[rows] for term in design.terms.values()])
-    group, groups = pd.factorize(units["group"].where(units["group"] != "", "item " + units["item"]), sort=True)
+    group, groups = pd.factorize(clusters(units), sort=True)
     family = units.groupby([c for c in CELL if c != "format"], dropna=False).ngroup().to_numpy()
     for one in range(family.max() + 1):
         for name, mask in design.slices.items():

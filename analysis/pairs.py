@@ -23,7 +23,7 @@ class Pairs:
     """Verdicts on pairs. Units and rows are sorted, so results don't depend on the order of the table."""
 
     units: pd.DataFrame
-    """One row a unit: the columns of its cell and of its item, `per`, and `split` if the table has it."""
+    """One row a unit: the columns of its cell and of its item, and `per`."""
     gold: Codes
     """(units,) the right verdict."""
     unit: Codes
@@ -46,7 +46,7 @@ def pairs(table: pd.DataFrame, per: Sequence[str] = ()) -> Pairs:
         raise TableError("the verdict table has no rows")
     _check_pairs(table)
     keys = [*CELL, "item", *per]
-    told = [*dict.fromkeys([*CELL, *ITEM, *per, *(c for c in ("split",) if c in table)])]
+    told = [*CELL, *ITEM, *per]
     table = table[[*dict.fromkeys([*told, "order", "repeat", "winner"])]].sort_values([*keys, "order", "repeat"])
     units = table.drop_duplicates(keys).reset_index(drop=True)
     return Pairs(

@@ -31,7 +31,8 @@ def trust(
     T_joint_pair = share of pairs with N = P = R = 1 in both orders, gap = T - T_joint, bound = 1 - phi/2 (A does
     not exceed it under forced choice), capability_gap = bound - A. delta_T_fmt = range of T over formats.
     Forced choice holds q at 1/2, where both forms of T are equal; in cells where ties or counted failures free
-    it, T is the general form and the note says so.
+    it, T is the general form and the note says so. A_worst, T_worst, T_joint_worst and _best bound what A, T and
+    T_joint would be, had all verdicts been readable: T is C times the mean of P R, and each part is bounded.
 
     C = 0.86, phi = 0.11, A = 0.645 give T = 0.86 (0.645 - 0.055) = 0.507.
 
@@ -50,8 +51,12 @@ def trust(
         TableError: the table is faulty, or its rows are not verdicts on pairs.
     """
     units = items(table, unreadable=unreadable)
-    design = Design(units, _terms(units, unreadable), METRICS, slices_by(units, units["source"]), {"delta_T_fmt": "T"})
-    return estimate(design, rng=rng, replicates=replicates, interval=interval)
+    return estimate(design(units, unreadable=unreadable), rng=rng, replicates=replicates, interval=interval)
+
+
+def design(units: pd.DataFrame, *, unreadable: Unreadable = "drop") -> Design:
+    """The pairs, as `items` gives them under the same rule, and what each adds to the sums behind the metrics."""
+    return Design(units, _terms(units, unreadable), METRICS, slices_by(units, units["source"]), {"delta_T_fmt": "T"})
 
 
 def _terms(units: pd.DataFrame, unreadable: Unreadable) -> dict[str, Array]:
@@ -59,20 +64,37 @@ def _terms(units: pd.DataFrame, unreadable: Unreadable) -> dict[str, Array]:
     n, r = units[["N_AB", "N_BA"]].to_numpy(), units[["R_AB", "R_BA"]].to_numpy()
     p = units["P"].to_numpy()[:, None]
     repeats, readable = (units[[f"{c}_AB", f"{c}_BA"]].to_numpy(dtype=float) for c in ("repeats", "readable"))
-    failures = (repeats - readable).sum(axis=1)
+    failures = repeats - readable
     joint = n * p * r
     values = {"N": n, "P": p, "R": r, "R_AB": r[:, :1], "R_BA": r[:, 1:], "joint": joint}
     values |= {"R_dec": np.where(p == 1, r, np.nan), "R_flip": np.where(p == 0, r, np.nan)}
     values |= {"joint_pair": joint.prod(axis=1, keepdims=True)}
-    free = (units["ties"] > 0) | (units["gold"] == "tie") | ((failures > 0) & (unreadable == "fail"))
+    free = (units["ties"] > 0) | (units["gold"] == "tie") | ((failures > 0).any(axis=1) & (unreadable == "fail"))
     return {
-        **{name: np.nansum(x, axis=1) for name, x in values.items()},
-        **{f"{name}_n": (~np.isnan(x)).sum(axis=1).astype(float) for name, x in values.items()},
+        **_sums(values | _possible(units)),
         "pairs": np.ones(len(units)),
         "places": (repeats > 0).sum(axis=1).astype(float),
         "free": free.to_numpy(dtype=float),
         "verdicts": repeats.sum(axis=1),
-        "unreadable": failures,
+        "unreadable": failures.sum(axis=1),
+    }
+
+
+def _possible(units: pd.DataFrame) -> dict[str, Array]:
+    """N, R, P R and N P R at their least and their most, were all verdicts readable; P R = 1 where R is 1 twice."""
+    values: dict[str, Array] = {}
+    for end in ("low", "high"):
+        n, r = (units[[f"{x}_{end}_AB", f"{x}_{end}_BA"]].to_numpy() for x in "NR")
+        both = r.prod(axis=1, keepdims=True)
+        values |= {f"N_{end}": n, f"R_{end}_AB": r[:, :1], f"R_{end}_BA": r[:, 1:]}
+        values |= {f"PR_{end}": both, f"joint_{end}": n * both}
+    return values
+
+
+def _sums(values: Mapping[str, Array]) -> dict[str, Array]:
+    """Each value summed over a pair's orders, and, as `x_n`, the number of orders in which it is defined."""
+    return {name: np.nansum(x, axis=1) for name, x in values.items()} | {
+        f"{name}_n": (~np.isnan(x)).sum(axis=1).astype(float) for name, x in values.items()
     }
 
 
@@ -90,9 +112,9 @@ def flip_rate(s: Sums) -> Array:
     return 1 - _mean("P", s)
 
 
-def accuracy(s: Sums) -> Array:
+def accuracy(s: Sums, right: str = "R") -> Array:
     """A = mean of the accuracies in the two orders."""
-    both: Array = _mean("R_AB", s) + _mean("R_BA", s)
+    both: Array = _mean(f"{right}_AB", s) + _mean(f"{right}_BA", s)
     return both / 2
 
 
@@ -117,9 +139,21 @@ def bound(s: Sums) -> Array:
 _REPEATS = "needs two readable repeats of a pair in one order"
 _ORDERS = "needs a readable verdict on a pair in both orders"
 _GOLD = "needs a gold label and a readable verdict in both orders"
+_DESIGN = "needs a gold label, both orders and two repeats"
 _FREE: Mapping[str, str] = {"free": "C (A - phi q), as ties or counted failures free q from 1/2"}
 
-__all__ = ["METRICS", "items", "trust"]
+__all__ = ["METRICS", "design", "items", "trust"]
+
+
+def _at_the_ends(case: str, end: str) -> tuple[Metric, ...]:
+    """A, T = C mean(P R) and T_joint, were all verdicts readable and as bad, or as good, as they can be."""
+    pairs, places = f"PR_{end}_n", f"joint_{end}_n"
+    return (
+        Metric(f"A_{case}", lambda s: accuracy(s, f"R_{end}"), pairs, pairs, "needs a gold label and both orders"),
+        Metric(f"T_{case}", lambda s: _mean(f"N_{end}", s) * _mean(f"PR_{end}", s), pairs, pairs, _DESIGN),
+        Metric(f"T_joint_{case}", lambda s: _mean(f"joint_{end}", s), places, places, _DESIGN),
+    )
+
 
 METRICS: tuple[Metric, ...] = (
     Metric("C", reproducible, "N_n", "places", _REPEATS),
@@ -136,4 +170,6 @@ METRICS: tuple[Metric, ...] = (
     Metric("gap", lambda s: trust_rate(s) - _mean("joint", s), "joint_n", "places", f"C {_REPEATS}; A {_GOLD}", _FREE),
     Metric("bound", bound, "P_n", "pairs", _ORDERS),
     Metric("capability_gap", lambda s: bound(s) - accuracy(s), "P_n", "pairs", _GOLD),
+    *_at_the_ends("worst", "low"),
+    *_at_the_ends("best", "high"),
 )

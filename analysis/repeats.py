@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis import pairs as judged
+from analysis.bootstrap import Array
 from analysis.columns import TableError
 from analysis.pairs import NONE, Codes, Pairs
 from analysis.verdicts import ORDERS, WINNERS
@@ -38,8 +39,10 @@ def items(table: pd.DataFrame, *, unreadable: Unreadable = "drop") -> pd.DataFra
             and order with any unreadable verdict has N = R = 0, and the pair P = 0.
 
     Returns:
-        The columns of the cell and the item, then M_AB M_BA N_AB N_BA P R_AB R_BA, and the counts of verdicts
-        behind them: repeats_AB repeats_BA readable_AB readable_BA ties.
+        The columns of the cell and the item, then M_AB M_BA N_AB N_BA P R_AB R_BA; N_low_AB N_low_BA N_high_AB
+        N_high_BA and the same of R, the least and the most they could be, had all verdicts been readable (under
+        either rule); and the counts of verdicts behind them: repeats_AB repeats_BA readable_AB readable_BA
+        votes_A_AB votes_A_BA votes_B_AB votes_B_BA ties.
 
     Raises:
         TableError: the table is faulty, or its rows are not verdicts on pairs.
@@ -55,6 +58,7 @@ def items(table: pd.DataFrame, *, unreadable: Unreadable = "drop") -> pd.DataFra
     n = np.where(readable >= 2, most == readable, np.nan)
     p = np.where(known.all(axis=1), majority[:, 0] == majority[:, 1], np.nan)
     r = np.where(known & (gold != NONE), majority == gold, np.nan)
+    ends = _possible(n, r, votes, gold, repeats)
     if unreadable == "fail":
         failed = readable < repeats
         n = np.where(failed & (repeats >= 2), 0.0, n)
@@ -62,8 +66,11 @@ def items(table: pd.DataFrame, *, unreadable: Unreadable = "drop") -> pd.DataFra
         r = np.where(failed & (gold != NONE), 0.0, r)
     named = np.array([*WINNERS, None], dtype=object)[majority]
     columns = _by_order("M", named) | _by_order("N", n) | {"P": p} | _by_order("R", r)
-    counts = _by_order("repeats", repeats) | _by_order("readable", readable) | {"ties": votes[:, :, TIE].sum(axis=1)}
-    return found.units.assign(**columns, **counts)
+    for name, values in ends.items():
+        columns |= _by_order(name, values)
+    columns |= _by_order("repeats", repeats) | _by_order("readable", readable)
+    columns |= _by_order("votes_A", votes[:, :, 0]) | _by_order("votes_B", votes[:, :, 1])
+    return found.units.assign(**columns, ties=votes[:, :, TIE].sum(axis=1))
 
 
 def _votes(found: Pairs) -> Codes:
@@ -84,6 +91,28 @@ def _majority(found: Pairs, votes: Codes) -> Codes:
     leads = votes == votes.max(axis=2, keepdims=True)
     earliest = np.where(leads, first, len(found.unit) + 1).argmin(axis=2)
     return np.where(votes.any(axis=2), earliest, NONE)
+
+
+def _possible(n: Array, r: Array, votes: Codes, gold: Codes, repeats: Codes) -> dict[str, Array]:
+    """The least and the most that N and R can be, (units, orders), whatever the unreadable verdicts would have said.
+
+    Gold A, verdicts A A B ?: one more B makes an exact split, so R may be 0 or 1. Verdicts A A A B ?: R is 1.
+    """
+    readable = votes.sum(axis=2)
+    right = np.take_along_axis(votes, np.maximum(gold, 0)[:, :, None], axis=2)[:, :, 0]
+    others = np.where(np.arange(votes.shape[2]) == gold[:, :, None], 0, votes).max(axis=2)
+    unread = repeats - readable
+    ends = {
+        "N_low": np.zeros_like(n),
+        "N_high": votes.max(axis=2) == readable,
+        "R_low": right > others + unread,
+        "R_high": right + unread >= others,
+    }
+    judged = {"N": repeats >= 2, "R": (repeats > 0) & (gold != NONE)}
+    known = {"N": n, "R": r}
+    return {
+        name: np.where(judged[name[0]], np.where(unread > 0, end, known[name[0]]), np.nan) for name, end in ends.items()
+    }
 
 
 def _by_order(name: str, values: NDArray[np.generic]) -> dict[str, NDArray[np.generic]]:

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from analysis import bootstrap as module
-from analysis.bootstrap import bootstrap, replicate_sums
+from analysis.bootstrap import bootstrap
 
 
 def mean(s):
@@ -52,16 +52,34 @@ def test_two_groups_by_hand():
     assert (found.value[0], found.low[0], found.high[0]) == pytest.approx((5 / 6, 1 / 2, 1))
 
 
-def test_equal_seeds_give_equal_intervals_whatever_is_held_at_once(monkeypatch):
-    sums = np.random.default_rng(0).random((7, 3))
-    whole = replicate_sums(sums, 100, np.random.default_rng(5))
-    monkeypatch.setattr(module, "WEIGHTS_AT_ONCE", 50)
-    np.testing.assert_allclose(replicate_sums(sums, 100, np.random.default_rng(5)), whole)
-    assert not np.allclose(replicate_sums(sums, 100, np.random.default_rng(6)), whole)
+@pytest.mark.parametrize("strata", [None, np.array([0, 0, 0, 1, 1, 1, 1])])
+def test_equal_seeds_give_equal_intervals_whatever_is_held_at_once(monkeypatch, strata):
+    def ends(seed):
+        sums = np.random.default_rng(0).random((7, 3))
+        found = bootstrap(lambda s: s, sums, rng=np.random.default_rng(seed), replicates=100, strata=strata)
+        return np.concatenate([found.low, found.high, found.error])
+
+    whole = ends(5)
+    monkeypatch.setattr(module, "NUMBERS_AT_ONCE", 50)
+    np.testing.assert_allclose(ends(5), whole)
+    assert not np.allclose(ends(6), whole)
 
 
-def test_every_resample_has_as_many_groups():
-    assert (replicate_sums(np.ones((9, 1)), 50, np.random.default_rng(0)) == 9).all()
+def test_every_resample_has_as_many_groups_of_every_stratum():
+    strata = np.repeat([3, 1], [9, 4])
+    each = np.column_stack([strata == 3, strata == 1]).astype(float)
+    found = bootstrap(lambda s: s, each, rng=np.random.default_rng(0), replicates=50, strata=strata)
+    assert found.low.tolist() == found.value.tolist() == found.high.tolist() == [9, 4]
+
+
+def test_strata_take_away_the_variance_between_them():
+    x, strata = np.repeat([0.0, 1.0], 20), np.repeat([0, 1], 20)
+    whole = bootstrap(mean, columns(x), rng=np.random.default_rng(0))
+    apart = bootstrap(mean, columns(x), rng=np.random.default_rng(0), strata=strata)
+    assert whole.error[0] == pytest.approx(0.5 / np.sqrt(40), rel=0.05)
+    assert (apart.low[0], apart.high[0], apart.error[0]) == (0.5, 0.5, 0)
+    lonely = bootstrap(mean, columns(x), rng=np.random.default_rng(0), strata=np.arange(40) // 39)
+    assert np.isnan(lonely.low[0])
 
 
 @pytest.mark.parametrize("interval", ["percentile", "bca"])

@@ -76,25 +76,30 @@ def test_dropped_pairs_and_single_orders_are_counted(rows):
     assert "both orders" in one_way.loc["accuracy", "note"]
 
 
-def test_categories_and_splits_are_slices(rows):
+def test_categories_are_slices(rows):
     table = rows({"p": ("A", "A", "A"), "q": ("A", "B", "B"), "r": ("A", "A", "A"), "s": ("A", "A", "A")})
     source = {"p": "mmlu-pro-math", "q": "livebench-math", "r": "mmlu-pro-law", "s": "other"}
-    split = {"p": "gpt", "q": "gpt", "r": "claude", "s": "claude"}
-    table = table.assign(source=table["item"].map(source), split=table["item"].map(split))
-    found = judgebench(table, rng=np.random.default_rng(0))
+    found = judgebench(table.assign(source=table["item"].map(source)), rng=np.random.default_rng(0))
     accuracy = found[found["metric"] == "accuracy"].set_index("slice")["value"].to_dict()
-    assert accuracy == {
-        "overall": 3 / 4,
-        "knowledge": 1,
-        "math": 0,
-        "other": 1,
-        "claude": 1,
-        "gpt": 1 / 2,
-        "claude/knowledge": 1,
-        "claude/other": 1,
-        "gpt/knowledge": 1,
-        "gpt/math": 0,
+    assert accuracy == {"overall": 3 / 4, "knowledge": 1, "math": 0, "other": 1}
+
+
+def test_the_two_splits_are_reported_apart_and_together(rows):
+    gpt = rows({"p": ("A", "A", "A"), "q": ("A", "B", "B"), "r": ("A", "A", "A")}, dataset="judgebench-gpt")
+    claude = rows({"s": ("A", "B", "B")}, dataset="judgebench-claude")
+    half = gpt.assign(judge="half")
+    found = judgebench(pd.concat([gpt, claude, half]), rng=np.random.default_rng(0))
+    accuracy = found[found["metric"] == "accuracy"].set_index(["judge", "dataset"])
+    assert accuracy["value"].to_dict() == {
+        ("j", "judgebench"): 2 / 4,
+        ("j", "judgebench-claude"): 0,
+        ("j", "judgebench-gpt"): 2 / 3,
+        ("half", "judgebench-gpt"): 2 / 3,
     }
+    assert accuracy.loc[("j", "judgebench"), "n"] == 4
+    assert len(items(pd.concat([gpt, claude]))) == 4
+    whole = judgebench(pd.concat([gpt, claude.assign(dataset="judgebench")]), rng=np.random.default_rng(0))
+    assert whole.query("dataset == 'judgebench' and metric == 'accuracy'")["n"].tolist() == [1]
 
 
 def test_an_unknown_rule_is_refused(rows):

@@ -35,6 +35,7 @@ def test_four_pairs_by_hand(rows):
             "wrong": ("B", "AAA", "AAA"),  # N 1 1, P 1, R 0 0
         }
     )
+    certain = {"A": 5 / 8, "T": 7 / 8 * (5 / 8 - 1 / 8), "T_joint": 3 / 8}
     assert values(table).drop("delta_T_fmt").to_dict() == pytest.approx(
         {
             "C": 7 / 8,
@@ -51,6 +52,7 @@ def test_four_pairs_by_hand(rows):
             "gap": 7 / 16 - 3 / 8,
             "bound": 7 / 8,
             "capability_gap": 2 / 8,
+            **{f"{m}_{case}": v for case in ("worst", "best") for m, v in certain.items()},
         }
     )
 
@@ -84,6 +86,33 @@ def test_unreadable_verdicts_are_dropped_or_fail(rows):
     assert failed[["C", "phi", "A", "T_joint"]].tolist() == [3 / 4, 1 / 2, 3 / 4, 1 / 2]
     found = trust(table, rng=np.random.default_rng(0), replicates=0)
     assert found["share_unreadable"].unique() == [1 / 12]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "worst", "best"),
+    [("AAB?", 0, 1), ("AAAB?", 1, 1), ("ABB?", 0, 1), ("ABBB?", 0, 0), ("??", 0, 1), ("AB", 1, 1), ("BA", 0, 0)],
+)
+def test_what_unreadable_verdicts_could_have_said(rows, verdicts, worst, best):
+    row = items(rows({"p": ("A", verdicts, "A")})).iloc[0]
+    assert (row["R_low_AB"], row["R_high_AB"]) == (worst, best)
+
+
+def test_the_worst_and_the_best_case_by_hand(rows):
+    found = values(rows({"p": ("A", "AA?", "AAA"), "q": ("A", "AAA", "AAA")}))
+    assert found[["A_worst", "T_worst", "T_joint_worst"]].tolist() == pytest.approx([1, 3 / 4, 3 / 4])
+    assert found[["A_best", "T_best", "T_joint_best"]].tolist() == [1, 1, 1]
+
+
+@relaxed
+@given(complete(3, "AB?"), st.randoms(use_true_random=False))
+def test_whatever_unreadable_verdicts_say_lies_between_the_worst_and_the_best_case(rows, pairs, random):
+    def said(verdicts):
+        return "".join(random.choice("AB") if v == "?" else v for v in verdicts)
+
+    ends = values(rows(pairs))
+    truth = values(rows({i: (gold, said(ab), said(ba)) for i, (gold, ab, ba) in pairs.items()}))
+    for metric in ("A", "T", "T_joint"):
+        assert ends[f"{metric}_worst"] - 1e-9 <= truth[metric] <= ends[f"{metric}_best"] + 1e-9
 
 
 def test_what_is_undefined_is_counted(rows):
