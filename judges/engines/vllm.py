@@ -1,8 +1,11 @@
 """Judges served by vLLM; each call is handed on in the step that ends it."""
 
 import contextlib
+import gc
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any
 
 import orjson
@@ -15,6 +18,7 @@ from judges.labels import label_logprobs, label_tokens
 from judges.records import Completion, Constraint, ModelSpec, Outcome, Request, UserError
 
 _OUTCOMES: dict[str | None, Outcome] = {"stop": "ok", "length": "truncated"}
+_AHEAD = 4  # Calls handed over for each that can be decoded at once: enough to keep the scheduler fed.
 _COLDEST = 0.01  # vLLM silently raises any lower temperature to this.
 
 
@@ -72,6 +76,8 @@ class Vllm:
         self._chat = Chat(tokenizer, model)
         self._stop = sorted(stop_tokens(folder, tokenizer))
         self._seeded = settings.seeded
+        self._window = _AHEAD * settings.max_sequences
+        self._identities = count()
         self._labels: dict[tuple[str, ...], dict[str, tuple[int, ...]]] = {}
         self._loaded = load(folder, model, placement, settings)
         self._engine = self._loaded.engine
@@ -86,19 +92,20 @@ class Vllm:
         plans, answered = self._chat.plan(requests, self.fingerprint)
         yield from answered
         plans.sort(key=lambda p: p.prompt)  # Shared prefixes side by side.
-        waiting: dict[str, Plan] = {}
-        started = time.perf_counter()
+        queue = deque(plans)
+        waiting: dict[str, tuple[Plan, float]] = {}
         try:
-            for identity, plan in enumerate(plans):
-                if problem := self._submit(str(identity), plan):
-                    yield plan.request, failed("error", problem, self.fingerprint, len(plan.prompt))
-                else:
-                    waiting[str(identity)] = plan
-            while waiting:
-                for output in self._step():
+            while queue or waiting:
+                while queue and len(waiting) < self._window:
+                    identity, plan = str(next(self._identities)), queue.popleft()
+                    if problem := self._submit(identity, plan):
+                        yield plan.request, failed("error", problem, self.fingerprint, len(plan.prompt))
+                    else:
+                        waiting[identity] = plan, time.perf_counter()
+                for output in self._step() if waiting else ():
                     if output.finished and output.request_id in waiting:
-                        plan = waiting.pop(output.request_id)
-                        yield plan.request, self._completion(plan, output, time.perf_counter() - started)
+                        plan, begun = waiting.pop(output.request_id)
+                        yield plan.request, self._completion(plan, output, time.perf_counter() - begun)
         finally:
             if waiting:  # The caller listens no longer, or the engine is dead.
                 with contextlib.suppress(Exception):
@@ -106,9 +113,9 @@ class Vllm:
 
     def close(self) -> None:
         """Ends the engine's processes and frees its memory."""
-        del self._engine
         self._loaded.close()
-        del self._loaded
+        del self._engine, self._loaded
+        gc.collect()
 
     def _submit(self, identity: str, plan: Plan) -> str:
         """Hands a call to the engine; returns what is wrong with it, if anything is."""

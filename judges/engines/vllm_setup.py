@@ -1,6 +1,5 @@
 """How vLLM is set up for one model on this machine: arguments, environment, fingerprint."""
 
-import gc
 import os
 import warnings
 from dataclasses import dataclass
@@ -37,6 +36,7 @@ def engine_arguments(model: ModelSpec, placement: Placement, settings: VllmSetti
         "dtype": model.dtype,
         "quantization": model.quantization or None,
         "max_model_len": model.context,
+        "language_model_only": True,  # A judge reads text: no image encoder is loaded.
         "trust_remote_code": placement.trust_remote_code,
         "tensor_parallel_size": placement.tensor_parallel,
         "pipeline_parallel_size": placement.pipeline_parallel,
@@ -63,7 +63,6 @@ def environment(placement: Placement, settings: VllmSettings, gpu: bool) -> dict
         "VLLM_CPU_KVCACHE_SPACE": str(settings.cpu_cache_gib),
         "VLLM_CPU_NUM_OF_RESERVED_CPU": str(settings.cpu_reserved),
         "VLLM_BATCH_INVARIANT": str(int(settings.batch_invariant)),
-        "VLLM_LOGGING_LEVEL": "INFO" if settings.log else "ERROR",
     }
 
 
@@ -96,7 +95,6 @@ class Loaded:
         self.engine.engine_core.shutdown()
         if self.watch:
             self.watch.close()
-        gc.collect()
 
 
 def load(folder: Path, model: ModelSpec, placement: Placement, settings: VllmSettings) -> Loaded:
@@ -107,7 +105,7 @@ def load(folder: Path, model: ModelSpec, placement: Placement, settings: VllmSet
     """
     if model.adapter:
         raise UserError(f"{model.name} has an adapter, which is not served here; merge it into the weights")
-    os.environ.update(_QUIET)
+    os.environ.update(_QUIET, VLLM_LOGGING_LEVEL="INFO" if settings.log else "ERROR")
     vllm, gpu = _import()
     os.environ.update(environment(placement, settings, gpu))
     watch = Watch() if is_separate(placement, settings, gpu) else None
@@ -124,14 +122,13 @@ def load(folder: Path, model: ModelSpec, placement: Placement, settings: VllmSet
 
 
 def _import() -> tuple[Any, bool]:
-    os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
-            import torch
             import vllm
+            from vllm.platforms import current_platform
     except ImportError as error:
         raise UserError(
             f"engine=vllm needs vLLM ({error}); `make` installs it, or use engine=transformers where it can't be had"
         ) from error
-    return vllm, torch.cuda.is_available()
+    return vllm, not current_platform.is_cpu()

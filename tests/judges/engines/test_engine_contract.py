@@ -1,7 +1,6 @@
 import json
 import math
 import re
-from itertools import count
 
 import pytest
 
@@ -14,6 +13,7 @@ SETTINGS = {
     "scripted": ScriptedSettings(),
 }
 MODELS = [pytest.param("vllm", marks=pytest.mark.vllm), "transformers"]
+LONG = "A long question that fills more than one block of the cache. " * 20
 SUM = "What is 2+3?"
 JSON = json.dumps({"type": "object", "properties": {"verdict": {"enum": ["A", "B"]}}, "required": ["verdict"]})
 
@@ -47,8 +47,17 @@ def requests(model):
         "choice": ask(user("Pick A or B."), constraint=Constraint("choice", '["A", "B"]'), labels=("A", "B")),
         "json": ask(user("Pick."), 40, constraint=Constraint("json", JSON)),
         "regex": ask(user("Pick."), constraint=Constraint("regex", "[xyz]{3}")),
+        **{f"prefix {end}": ask(user(LONG + end), 1) for end in ("One?", "Two?", "Three?")},
         "bad grammar": ask(user("Pick."), constraint=Constraint("regex", "((")),
     }
+
+
+def after_a_stop(engine, model):
+    """What an engine answers after a caller has asked for twelve texts and walked away with the first."""
+    listening = engine.generate([Request(model, user(f"Number {i}?"), Sampling(4)) for i in range(12)])
+    next(listening)
+    listening.close()
+    return [completion for _, completion in engine.generate([requests(model)["sum"]])]
 
 
 @pytest.fixture(scope="session")
@@ -62,8 +71,9 @@ def answers(smollm2):
             names = {request.key: name for name, request in requests(model).items()}
             engine = open_engine(model, placement, SETTINGS[kind])
             pairs = list(engine.generate(list(requests(model).values())))
-            engine.close()
             known[kind] = [(names[request.key], completion) for request, completion in pairs]
+            known[kind] += [("after a stop", completion) for completion in after_a_stop(engine, model)]
+            engine.close()
         return known[kind]
 
     return of
@@ -71,7 +81,8 @@ def answers(smollm2):
 
 @pytest.mark.parametrize("kind", [*MODELS, "scripted"])
 def test_every_request_is_answered_exactly_once(answers, smollm2, kind):
-    assert sorted(name for name, _ in answers(kind)) == sorted(requests(smollm2[0]))
+    asked = [*requests(smollm2[0]), "after a stop"]
+    assert sorted(name for name, _ in answers(kind)) == sorted(asked)
 
 
 @pytest.mark.parametrize("kind", [*MODELS, "scripted"])
@@ -153,25 +164,13 @@ def test_both_engines_agree_on_label_logprobs_in_float32(answers, case):
 
 
 @pytest.mark.vllm
-def test_vllm_serves_a_shared_prefix_from_its_cache(smollm2):
-    model, placement = smollm2
-    long = "A long question that fills more than one block of the cache. " * 20
-    engine = open_engine(model, placement, SETTINGS["vllm"])
-    asked = [Request(model, user(long + end), Sampling(1)) for end in ("One?", "Two?", "Three?")]
-    cached = sorted(completion.cached_tokens for _, completion in engine.generate(asked))
-    engine.close()
+def test_vllm_serves_a_shared_prefix_from_its_cache(answers):
+    cached = sorted(c.cached_tokens for name, c in answers("vllm") if name.startswith("prefix"))
     assert cached[0] == 0 and cached[1] >= 128 and cached[2] >= 128
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_a_caller_that_stops_listening_leaves_a_usable_engine(smollm2, kind):
-    model, placement = smollm2
-    engine = open_engine(model, placement, SETTINGS[kind])
-    numbers = count()
-    many = [Request(model, user(f"Number {next(numbers)}?"), Sampling(4)) for _ in range(12)]
-    listening = engine.generate(many)
-    next(listening)
-    listening.close()
-    again = [request.key for request, _ in engine.generate(many[:3])]
-    engine.close()
-    assert sorted(again) == sorted(request.key for request in many[:3])
+def test_a_caller_that_stops_listening_leaves_a_usable_engine(answers, kind):
+    by_name = dict(answers(kind))
+    assert [name for name in by_name if name.startswith("after")] == ["after a stop"]
+    assert by_name["after a stop"].text == by_name["sum"].text
