@@ -1,1 +1,1 @@
-"""Other people's judge outputs as verdict tables: a module a source format, one door: `python -m experiments.imports`."""
+"""Other people's judge outputs as verdict tables: a module a format, one door (`python -m experiments.imports`)."""

@@ -89,10 +89,11 @@ def _report(options: argparse.Namespace, imported: "pd.DataFrame", faults: list[
 
     cells = summary(imported)
     print(cells.to_string(index=False))
-    total = cells[["verdicts", "unread", "compared", "differ"]].sum()
-    print(f"\n{total.verdicts:,} verdicts in {options.out}; {total.unread:,} of them could not be read.")
-    print(f"Of {total.compared:,} verdicts that the source stored, {total.differ:,} differ from our reading.")
-    print(f"These rows, and all with a remark, are listed in {listed}.")
+    total = cells[["verdicts", "no_verdict", "compared", "differ"]].sum()
+    print(f"\n{total.verdicts:,} rows are in {options.out}; {total.no_verdict:,} of them hold no verdict.")
+    if total.compared:
+        print(f"Of {total.compared:,} verdicts that the source stored, {total.differ:,} are not what we read.")
+    print(f"These rows, and all others with a remark, are listed in {listed}.")
     if faults:
         print(f"{len(faults):,} bad records left out; the first: {faults[0]}")
 

@@ -1,7 +1,7 @@
 """Inspect's `.eval` logs, through inspect_ai's own reader; one record a sample, then a mapping like any table's.
 
 A record has `model task dataset id epoch target text outcome metadata scores prompt_tokens completion_tokens`.
-`scores.<scorer>` is a scorer's value, `scores.<scorer>.answer` what it extracted.
+`scores.<scorer>.value` is what a scorer gave, `scores.<scorer>.answer` what it extracted.
 """
 
 from collections.abc import Iterator
@@ -74,7 +74,4 @@ def _record(log: Any, sample: Any) -> dict[str, Any]:
 
 
 def _scores(sample: Any) -> dict[str, Any]:
-    scores: dict[str, Any] = {}
-    for name, score in (sample.scores or {}).items():
-        scores |= {name: score.value, f"{name}.answer": score.answer}
-    return scores
+    return {name: {"value": s.value, "answer": s.answer} for name, s in (sample.scores or {}).items()}

@@ -104,8 +104,7 @@ def _method(strategy: str) -> str:
 def _coordinates(record: Record, origin: Origin) -> tuple[str, int, str, str]:
     """Subset, index, evaluator and strategy: from the record, or from where the upstream file lies."""
     if "subset" in record:
-        names = (need(record, key, str) for key in ("subset", "evaluator", "strategy"))
-        subset, evaluator, strategy = names
+        subset, evaluator, strategy = (need(record, key, str) for key in ("subset", "evaluator", "strategy"))
         return subset, need(record, "idx", int), evaluator, strategy
     found = _PATH.search(origin.file.absolute().as_posix())
     if not found:

@@ -57,12 +57,17 @@ def _verdict(cells: Cells, order: Order, mapping: Mapping) -> tuple[Verdict, str
     outcome = cells.get("outcome")
     if not _empty(outcome) and outcome not in OUTCOMES:
         raise Malformed(f"the outcome {outcome!r} is not known; say under values: outcome: which it is of {OUTCOMES}")
-    if not _empty(outcome) and outcome not in ("ok", "tie"):
+    if not _empty(outcome) and outcome not in ("ok", "tie", "truncated"):
         return Verdict(cast(Outcome, outcome)), f"the source says {outcome}", ""
     if "text" in cells:
         text = "" if cells["text"] is None else str(cells["text"])
-        form = FORMATS[str(mapping.read)]
-        return *from_reading(form.read(split_thinking(text, None)[1]), order), text
+        reading = FORMATS[str(mapping.read)].read(split_thinking(text, None)[1])
+        # A reply that was cut off counts where its verdict had been given before the cut.
+        if reading.winner is None and outcome == "truncated":
+            return Verdict("truncated"), reading.problem, text
+        return *from_reading(reading, order), text
+    if outcome == "truncated":
+        return Verdict("truncated"), "the source says truncated", ""
     a, b, fault = _scores(cells, order, mapping)
     if "winner" in cells:
         verdict, remark = from_word(_stored(cells, order, mapping))

@@ -76,7 +76,7 @@ def read_score(text: str) -> Score:
 
     >>> read_score('{"reasoning": "Right.", "score": 0.9}').value
     0.9
-    >>> read_score('{"reasoning": "$\\\\frac{1}{2}$ is right.", "score": 0.9}')
+    >>> read_score('{"reasoning": "$\\\\sqrt{4}$ is right.", "score": 0.9}')
     Score(value=0.9, repaired=True, problem='')
     >>> read_score('{"score": 0.3 + 0.3 = 0.6}').problem
     'the score is an expression'

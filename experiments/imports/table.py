@@ -5,6 +5,7 @@ from dataclasses import fields
 
 import pandas as pd
 
+from analysis.verdicts import READABLE
 from experiments.imports.files import Origin
 from experiments.imports.judged import NO_VERDICT, Judged
 from judges.records import UserError, Verdict
@@ -59,11 +60,11 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     """What was read, one row a judge, data set, method and format."""
     told = table.assign(
         ties=table["outcome"] == "tie",
-        unread=~table["outcome"].isin(("ok", "tie")),
+        no_verdict=~table["outcome"].isin(READABLE),
         compared=table["stored"] != "",
         differ=differing(table),
     )
     cells = told.groupby(["judge", "dataset", "method", "format"], sort=True)
-    counts = cells[["ties", "unread", "compared", "differ"]].sum()
+    counts = cells[["ties", "no_verdict", "compared", "differ"]].sum()
     counts.insert(0, "verdicts", cells.size())
     return counts.reset_index()
