@@ -17,7 +17,7 @@ from analysis.bootstrap import Array, Interval
 from analysis.cells import Design, Metric, estimate, ratio, slices_by
 from analysis.columns import TableError
 from analysis.pairs import NONE, Codes
-from analysis.verdicts import CELL, WINNERS
+from analysis.verdicts import CELL, ORDERS, WINNERS
 
 Unreadable = Literal["tie", "wrong", "drop"]
 TIE = WINNERS.index("tie")
@@ -78,7 +78,8 @@ def judgebench(
     """Accuracy over both orders, and what a single order would have said, in every cell, with intervals.
 
     - accuracy = correct pairs / pairs; pairs without a verdict stay in the denominator unless dropped.
-      accuracy_worst and accuracy_best hold if every unreadable verdict were wrong, or right.
+      accuracy_worst and accuracy_best hold if every unreadable verdict were wrong, or right; so do accuracy_AB_worst
+      and the like.
     - accuracy_AB, accuracy_BA = verdicts for the gold answer / pairs, in one order: biased by the position.
     - inconsistent = pairs whose two verdicts differ / pairs; no verdict twice is consistent.
     - ties = ties / verdicts; first_position = verdicts for the answer shown first / verdicts that name one.
@@ -185,10 +186,19 @@ def _terms(units: pd.DataFrame, verdicts: Codes, unreadable: Unreadable) -> dict
         "kept": kept.sum(axis=1),
         "first": (verdicts == [0, 1]).sum(axis=1),
         "named": np.isin(verdicts, (0, 1)).sum(axis=1),
+        **_at_the_ends(units, verdicts),
         "verdicts": present.sum(axis=1),
         "unreadable": (verdicts == NONE).sum(axis=1),
     }
     return {name: np.asarray(values, dtype=float) for name, values in flags.items()}
+
+
+def _at_the_ends(units: pd.DataFrame, verdicts: Codes) -> dict[str, NDArray[np.bool_]]:
+    """By order: which verdicts there should be, and which would be right if the unreadable ones all were, or none."""
+    gold = _gold(units)
+    right, judged = verdicts == gold, (verdicts != ABSENT) & (gold != NONE)
+    flags = {"judged": judged, "worst": right & judged, "best": (right | (verdicts == NONE)) & judged}
+    return {f"{name}_{order}": flag[:, o] for name, flag in flags.items() for o, order in enumerate(ORDERS)}
 
 
 def _share(name: str, part: str, whole: str, of: str, undefined: str) -> Metric:
@@ -203,6 +213,11 @@ METRICS: tuple[Metric, ...] = (
     _share("accuracy_best", "best", "complete", "pairs", _BOTH),
     _share("accuracy_AB", "right_AB", "counted_AB", "pairs", "needs a gold label and a verdict in AB"),
     _share("accuracy_BA", "right_BA", "counted_BA", "pairs", "needs a gold label and a verdict in BA"),
+    *(
+        _share(f"accuracy_{o}_{end}", f"{end}_{o}", f"judged_{o}", "pairs", f"needs a gold label and a trial in {o}")
+        for end in ("worst", "best")
+        for o in ORDERS
+    ),
     _share("inconsistent", "inconsistent", "both", "pairs", _BOTH),
     _share("ties", "ties", "kept", "verdicts", "needs a verdict"),
     _share("first_position", "first", "named", "named", "needs a verdict that names an answer"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -95,6 +97,28 @@ def ratio(part: Array, whole: Array) -> Array:
 def clusters(units: pd.DataFrame) -> pd.Series[str]:
     """What a bootstrap resamples together: the group of each unit, or its item where that stands alone."""
     return units["group"].where(units["group"] != "", "item " + units["item"])
+
+
+def terms_read(metrics: Iterable[Metric]) -> list[str]:
+    """The terms whose sums the metrics are functions of."""
+    read: defaultdict[str, Array] = defaultdict(lambda: np.ones(1))
+    for metric in metrics:
+        metric.value(read)
+    return list(read)
+
+
+def settings(table: pd.DataFrame, facets: Collection[str]) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """The parts of a table that differ in no column of the cell but the facets, each with those columns' values."""
+    others = [c for c in CELL if c not in facets]
+    values: tuple[Any, ...]
+    for values, part in table.groupby(others, dropna=False, sort=True):
+        yield dict(zip(others, values, strict=True)), part
+
+
+def told(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """The columns of the cell that the table has, if they differ between rows or name the data set, then the others."""
+    own = [c for c in CELL if c in table and (c == "dataset" or table[c].nunique(dropna=False) > 1)]
+    return table[[*own, *columns]]
 
 
 def slices_by(units: pd.DataFrame, labels: pd.Series[str]) -> dict[str, NDArray[np.bool_]]:

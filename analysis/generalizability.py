@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.bootstrap import Array
+from analysis.cells import settings, told
 from analysis.columns import TableError
 from analysis.crossed import Crossed, Source, cross, label, squares
-from analysis.variance import described, settings, told, varied
+from analysis.variance import described, varied
 from analysis.verdicts import CELL, ORDERS
 
 Response = Literal["A", "correct"]

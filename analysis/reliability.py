@@ -27,12 +27,12 @@ def trust(
     """Reproducibility, order-invariance, correctness and their product in every cell, with intervals.
 
     With means over pairs and orders, orders weighted equally: C = mean N, phi = 1 - mean P, A = mean R, A_dec and
-    q = mean R where P = 1 and P = 0, T_general = C (A - phi q), T = C (A - phi/2), T_joint = mean N P R,
-    T_joint_pair = share of pairs with N = P = R = 1 in both orders, gap = T - T_joint, bound = 1 - phi/2 (A does
-    not exceed it under forced choice), capability_gap = bound - A. delta_T_fmt = range of T over formats.
-    Forced choice holds q at 1/2, where both forms of T are equal; in cells where ties or counted failures free
-    it, T is the general form and the note says so. A_worst, T_worst, T_joint_worst and _best bound what A, T and
-    T_joint would be, had all verdicts been readable: T is C times the mean of P R, and each part is bounded.
+    q = mean R where P = 1 and P = 0, A-phi/2 as it says, T = C (A - phi/2), T_general = C (A - phi q), T_joint =
+    mean N P R, T_joint_pair = share of pairs with N = P = R = 1 in both orders, gap = T - T_joint, bound =
+    1 - phi/2 (A does not exceed it under forced choice), capability_gap = bound - A. delta_T_fmt = range of T over
+    formats. Forced choice holds q at 1/2, where both forms of T are equal; in cells where ties or counted failures
+    free it, T and A-phi/2 have phi q for phi/2 and the note says so. A_worst, T_worst, T_joint_worst and _best
+    bound what A, T and T_joint would be, had all verdicts been readable: T is C times the mean of P R.
 
     C = 0.86, phi = 0.11, A = 0.645 give T = 0.86 (0.645 - 0.055) = 0.507.
 
@@ -118,17 +118,21 @@ def accuracy(s: Sums, right: str = "R") -> Array:
     return both / 2
 
 
-def trust_general(s: Sums) -> Array:
-    """C (A - phi q); nothing is taken off where no verdict flips."""
+def decisive(s: Sums) -> Array:
+    """A - phi q = (1 - phi) A_dec: what is right in both orders; nothing is taken off where no verdict flips."""
     flips = flip_rate(s)
     undecided: Array = np.where(flips == 0, 0.0, flips * _mean("R_flip", s))
-    return reproducible(s) * (accuracy(s) - undecided)
+    return accuracy(s) - undecided
+
+
+def net_accuracy(s: Sums) -> Array:
+    """A - phi/2, or A - phi q where q is not held at 1/2."""
+    return np.where(s["free"] > 0, decisive(s), accuracy(s) - flip_rate(s) / 2)
 
 
 def trust_rate(s: Sums) -> Array:
     """T = C (A - phi/2), or its general form where q is not held at 1/2."""
-    closed = reproducible(s) * (accuracy(s) - flip_rate(s) / 2)
-    return np.where(s["free"] > 0, trust_general(s), closed)
+    return reproducible(s) * net_accuracy(s)
 
 
 def bound(s: Sums) -> Array:
@@ -141,8 +145,7 @@ _ORDERS = "needs a readable verdict on a pair in both orders"
 _GOLD = "needs a gold label and a readable verdict in both orders"
 _DESIGN = "needs a gold label, both orders and two repeats"
 _FREE: Mapping[str, str] = {"free": "C (A - phi q), as ties or counted failures free q from 1/2"}
-
-__all__ = ["METRICS", "design", "items", "trust"]
+_NO_BOUND: Mapping[str, str] = {"free": "no bound on A, as ties or counted failures free q from 1/2"}
 
 
 def _at_the_ends(case: str, end: str) -> tuple[Metric, ...]:
@@ -163,13 +166,14 @@ METRICS: tuple[Metric, ...] = (
     Metric("A_BA", lambda s: _mean("R_BA", s), "R_BA_n", "R_BA_n", "needs a gold label and a readable verdict in BA"),
     Metric("A_dec", lambda s: _mean("R_dec", s), "R_dec_n", "R_dec_n", "no verdict is the same in both orders"),
     Metric("q", lambda s: _mean("R_flip", s), "R_flip_n", "R_flip_n", "no verdict differs between the orders"),
+    Metric("A-phi/2", net_accuracy, "P_n", "pairs", _GOLD, _FREE),
     Metric("T", trust_rate, "pairs", "pairs", f"C {_REPEATS}; A {_GOLD}", _FREE),
-    Metric("T_general", trust_general, "pairs", "pairs", f"C {_REPEATS}; A {_GOLD}"),
+    Metric("T_general", lambda s: reproducible(s) * decisive(s), "pairs", "pairs", f"C {_REPEATS}; A {_GOLD}"),
     Metric("T_joint", lambda s: _mean("joint", s), "joint_n", "places", f"N {_REPEATS}; P and R: {_GOLD}"),
     Metric("T_joint_pair", lambda s: _mean("joint_pair", s), "joint_pair_n", "pairs", f"N {_REPEATS}; R {_GOLD}"),
     Metric("gap", lambda s: trust_rate(s) - _mean("joint", s), "joint_n", "places", f"C {_REPEATS}; A {_GOLD}", _FREE),
-    Metric("bound", bound, "P_n", "pairs", _ORDERS),
-    Metric("capability_gap", lambda s: bound(s) - accuracy(s), "P_n", "pairs", _GOLD),
+    Metric("bound", bound, "P_n", "pairs", _ORDERS, _NO_BOUND),
+    Metric("capability_gap", lambda s: bound(s) - accuracy(s), "P_n", "pairs", _GOLD, _NO_BOUND),
     *_at_the_ends("worst", "low"),
     *_at_the_ends("best", "high"),
 )

@@ -73,6 +73,27 @@ def items(table: pd.DataFrame, *, unreadable: Unreadable = "drop") -> pd.DataFra
     return found.units.assign(**columns, ties=votes[:, :, TIE].sum(axis=1))
 
 
+def by_item(units: pd.DataFrame) -> pd.DataFrame:
+    """What becomes of one pair over all the cells in which it is judged, one row a pair.
+
+    Args:
+        units: one row a pair in a cell, from `items`.
+
+    Returns:
+        dataset source item gold, cells (how many), and the means over cells and orders of N, P, R and N P R as C,
+        phi = 1 - mean P, A and T_joint; NaN where none is defined. The least trustworthy pairs of a data set first.
+    """
+    sides = {x: units[[f"{x}_AB", f"{x}_BA"]] for x in ("N", "R")}
+    joint = sides["N"].to_numpy() * sides["R"].to_numpy() * units[["P"]].to_numpy()
+    means = units.assign(
+        C=sides["N"].mean(axis=1), phi=1 - units["P"], A=sides["R"].mean(axis=1), T_joint=joint.mean(axis=1)
+    )
+    groups = means.groupby(["dataset", "source", "item", "gold"], dropna=False, sort=True)
+    found = groups[["C", "phi", "A", "T_joint"]].mean()
+    found.insert(0, "cells", groups.size())
+    return found.reset_index().sort_values(["dataset", "T_joint", "item"], ignore_index=True)
+
+
 def _votes(found: Pairs) -> Codes:
     """Verdicts for A, B and tie, (units, orders, 3)."""
     return np.stack([_per_order(found, found.winner == code) for code in range(len(WINNERS))], axis=2)

@@ -5,16 +5,14 @@ Source: 004_e1840bb43771aeee.txt, the part on temperature and variance sources (
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from analysis.cells import OVERALL
+from analysis.cells import OVERALL, settings, told
 from analysis.columns import TableError
 from analysis.crossed import NAMED, Crossed, cross, label, squares
-from analysis.verdicts import CELL
 
 
 def anova(metrics: pd.DataFrame, metric: str = "T", *, complete_only: bool = False) -> pd.DataFrame:
@@ -52,14 +50,6 @@ def anova(metrics: pd.DataFrame, metric: str = "T", *, complete_only: bool = Fal
     return told(pd.concat(rows, ignore_index=True), ["term", "df", "ss", "ms", "eta2", "note"])
 
 
-def settings(table: pd.DataFrame, facets: Sequence[str]) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    """The parts of a table that differ in no column of the cell but the facets, each with those columns' values."""
-    others = [c for c in CELL if c not in facets]
-    values: tuple[Any, ...]
-    for values, part in table.groupby(others, dropna=False, sort=True):
-        yield dict(zip(others, values, strict=True)), part
-
-
 def varied(part: pd.DataFrame, facets: Sequence[str], purpose: str) -> list[str]:
     """The facets that have two levels or more.
 
@@ -79,12 +69,6 @@ def described(design: Crossed) -> str:
     """The sizes of a design, and what had to be left out: the note beside its numbers."""
     sizes = ", ".join(f"{len(of):,} of {f}" for f, of in design.levels.items())
     return sizes + (f"; left out: {', '.join(design.left_out)}" if design.left_out else "")
-
-
-def told(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """The columns of the cell that the table has, if they differ between rows or name the data set, then the others."""
-    own = [c for c in CELL if c in table and (c == "dataset" or table[c].nunique(dropna=False) > 1)]
-    return table[[*own, *columns]]
 
 
 def _undefined(metric: str, cells: pd.DataFrame) -> str:

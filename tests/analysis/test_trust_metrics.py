@@ -45,6 +45,7 @@ def test_four_pairs_by_hand(rows):
             "A_BA": 3 / 4,
             "A_dec": 4 / 6,
             "q": 1 / 2,
+            "A-phi/2": 5 / 8 - 1 / 8,
             "T": 7 / 8 * (5 / 8 - 1 / 8),
             "T_general": 7 / 8 * (5 / 8 - 1 / 8),
             "T_joint": 3 / 8,
