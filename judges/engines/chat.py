@@ -53,7 +53,7 @@ def merge_system(messages: Messages) -> Messages:
     >>> [m.content for m in merge_system((Message("system", "Be fair."), Message("user", "A or B?")))]
     ['Be fair.\\n\\nA or B?']
     """
-    if len(messages) < 2 or messages[0].role != "system":
+    if [m.role for m in messages[:2]] != ["system", "user"]:
         return messages
     system, user, *rest = messages
     return (replace(user, content=f"{system.content}\n\n{user.content}"), *rest)
