@@ -1,6 +1,7 @@
 """`python -m experiments.imports FORMAT FILE... --out TABLE`: other people's judge outputs as a verdict table."""
 
 import argparse
+import gc
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -73,7 +74,12 @@ def _run(options: argparse.Namespace) -> None:
         raise UserError(f"--map is for {', '.join(sources.MAPPED)}; the format {options.format} has its own reader")
     mapping = read_mapping(options.map) if options.map else None
     skipped = Skipped(options.skip_bad)
-    rows = list(sources.judged(options.format, options.files, skipped, mapping, options.as_published))
+    # Nothing that is read forms cycles, and each collection would pass over every row read so far.
+    gc.disable()
+    try:
+        rows = list(sources.judged(options.format, options.files, skipped, mapping, options.as_published))
+    finally:
+        gc.enable()
     imported = table.tabulate(rows)
     if options.items:
         imported = items.join(imported, options.items)

@@ -22,31 +22,33 @@ from judges.records import OUTCOMES, Order, Outcome, Verdict
 
 Cells = dict[Name, Any]
 _TEXTS: tuple[Name, ...] = (*REQUIRED, "method", "format", "source", "group", "reference", "generator")
-_COUNTS: tuple[Name, ...] = ("repeat", "prompt_tokens", "completion_tokens")
+_NUMBERS: tuple[Name, ...] = ("repeat", "prompt_tokens", "completion_tokens", "temperature")
 
 
 def reader(mapping: Mapping) -> Callable[[Record, Origin], Iterator[Judged]]:
     """A reader of the records that the mapping describes: one row a record."""
-    paths = {name: path.split(".") for name, path in mapping.columns.items()}
+    paths = [(name, path.split("."), mapping.values.get(name)) for name, path in mapping.columns.items()]
+    given = mapping.columns.keys() | mapping.constants.keys()
+    texts = [name for name in _TEXTS if name in given]
+    numbers = [name for name in _NUMBERS if name in given]
 
     def read(record: Record, origin: Origin) -> Iterator[Judged]:
         cells: Cells = dict(mapping.constants)
-        for name, path in paths.items():
-            cells[name] = _word(_at(record, path), mapping.values.get(name))
-        yield _judged(cells, mapping)
+        for name, path, words in paths:
+            value = _at(record, path)
+            cells[name] = value if words is None or value is None else words.get(str(value), value)
+        fields: dict[str, Any] = {name: _text(cells, name) for name in texts}
+        fields |= {name: _number(cells, name) for name in numbers if not _empty(cells[name])}
+        yield _judged(cells, fields, mapping)
 
     return read
 
 
-def _judged(cells: Cells, mapping: Mapping) -> Judged:
+def _judged(cells: Cells, fields: dict[str, Any], mapping: Mapping) -> Judged:
     order = cells.get("order", "AB")
     if order not in ("AB", "BA"):
         raise Malformed(f"the order {order!r} is neither AB nor BA; say under values: order: what it stands for")
     verdict, remark, text = _verdict(cells, order, mapping)
-    fields: dict[str, Any] = {name: _text(cells, name) for name in _TEXTS if name in cells}
-    fields |= {name: _number(cells, name, whole=True) for name in _COUNTS if not _empty(cells.get(name))}
-    if not _empty(cells.get("temperature")):
-        fields["temperature"] = _number(cells, "temperature")
     gold = None if _empty(cells.get("gold")) else str(cells["gold"])
     stored = _stored(cells, order, mapping) if "text" in cells and "winner" in cells else ""
     return Judged(verdict=verdict, order=order, gold=gold, stored=stored, remark=remark, text_end=tail(text), **fields)
@@ -92,6 +94,8 @@ def _stored(cells: Cells, order: Order, mapping: Mapping) -> str:
 
 def _at(record: Record, path: list[str]) -> Any:
     """The value at a path; a name that itself has dots in it is found, too."""
+    if len(path) == 1 and path[0] in record:
+        return record[path[0]]
     if (whole := ".".join(path)) in record:
         return record[whole]
     value: Any = record
@@ -109,18 +113,14 @@ def _fields(value: Any) -> str:
     return ", ".join(map(repr, value)) if isinstance(value, dict) and value else "none"
 
 
-def _word(value: Any, words: dict[str, str] | None) -> Any:
-    return value if words is None or value is None else words.get(str(value), value)
-
-
 def _text(cells: Cells, name: Name) -> str:
     if name in REQUIRED and _empty(cells[name]):
         raise Malformed(f"{name} is empty; every row needs one")
     return "" if cells[name] is None else str(cells[name])
 
 
-def _number(cells: Cells, name: Name, whole: bool = False) -> float:
-    number = _loose(cells[name])
+def _number(cells: Cells, name: Name) -> float:
+    number, whole = _loose(cells[name]), name != "temperature"
     if not isinstance(number, (int, float)) or (whole and number % 1):
         raise Malformed(f"{name} must be a {'whole ' if whole else ''}number, not {cells[name]!r}")
     return int(number) if whole else number

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import fields
+from operator import attrgetter
 
 import pandas as pd
 
@@ -26,8 +27,8 @@ def tabulate(rows: Sequence[tuple[Origin, Judged]]) -> pd.DataFrame:
     judged = [row for _, row in rows]
     verdicts = [row.verdict for row in judged]
     columns: dict[str, object] = {"study": STUDY}
-    columns |= {name: [getattr(row, name) for row in judged] for name in _ROW}
-    columns |= {name: [getattr(verdict, name) for verdict in verdicts] for name in _READING}
+    columns |= {name: list(map(attrgetter(name), judged)) for name in _ROW}
+    columns |= {name: list(map(attrgetter(name), verdicts)) for name in _READING}
     columns["origin"] = [str(origin) for origin, _ in rows]
     return pd.DataFrame(columns)
 
