@@ -91,6 +91,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _report(options: argparse.Namespace, imported: "pd.DataFrame", faults: list[str], listed: Path) -> None:
+    from experiments.imports import sources
     from experiments.imports.table import summary
 
     cells = summary(imported)
@@ -99,6 +100,13 @@ def _report(options: argparse.Namespace, imported: "pd.DataFrame", faults: list[
     print(f"\n{total.verdicts:,} rows are in {options.out}; {total.no_verdict:,} of them hold no verdict.")
     if total.compared:
         print(f"Of {total.compared:,} verdicts that the source stored, {total.differ:,} are not what we read.")
+    if (
+        total.differ
+        and not options.as_published
+        and (form := sources.FORMATS.get(options.format))
+        and form.as_published
+    ):
+        print("Some may follow from the source's own rules; --as-published reads by these.")
     print(f"These rows, and all others with a remark, are listed in {listed}.")
     if faults:
         print(f"{len(faults):,} bad records left out; the first: {faults[0]}")
