@@ -19,18 +19,17 @@ from analysis.studies import STUDIES
 from experiments.console import ProgressBar, console, show
 from experiments.design import cross, tabulate
 from experiments.manifest import calls, manifest
+from experiments.panel import panel
 from experiments.settings import PairwiseSettings
-from judges import prompts
 from judges.ask import carry_out
 from judges.data import load
 from judges.engines import OnDemand, ScriptedSettings, open_engine
 from judges.engines.models import resolve_revision
-from judges.judge import PairwiseJudge
 from judges.records import ModelSpec, UserError
 from judges.store import Store
 
 
-def audit(settings: PairwiseSettings, unreadable: str) -> Path:
+def audit(settings: PairwiseSettings, unreadable: str, criteria: str = "objective") -> Path:
     """Asks, reads, measures and writes; returns the run folder.
 
     What is asked is stored call by call under `<root>/store`; all else is made anew from there by every run.
@@ -38,12 +37,14 @@ def audit(settings: PairwiseSettings, unreadable: str) -> Path:
     Args:
         settings: of the study.
         unreadable: how rows without a verdict count in the study's metrics.
+        criteria: what methods that judge by criteria go by.
     """
     begun = datetime.now(UTC)
     data = load(**settings.data.model_dump(exclude={"label"}))
     for warning in data.warnings:
         console.print(f"note: {warning}", markup=False)
-    judge = _judge(settings)
+    model = identify(settings)
+    judge = panel(settings, model, criteria)
     trials = cross(data.items, settings)
     with Store(settings.root / "store") as store, _engine(settings) as engine, closing(ProgressBar()) as bar:
         answers = carry_out(judge, trials, engine, store, bar)
@@ -53,8 +54,8 @@ def audit(settings: PairwiseSettings, unreadable: str) -> Path:
         settings=settings.model_dump(mode="json"),
         command=sys.argv,
         data=data.provenance,
-        prompts={form: prompt.sha256 for form, prompt in judge.prompts.items()},
-        model=asdict(judge.model),
+        prompts=judge.prompts,
+        model=asdict(model),
         calls=calls({k: c for a in answers for k, c in zip(a.keys, a.completions, strict=True)}.values(), bar.asked),
         begun=begun,
     )
@@ -93,17 +94,6 @@ def identify(settings: PairwiseSettings) -> ModelSpec:
         return settings.model.spec(f"scripted:{settings.engine.script}", "")
     name = settings.model.name if settings.model.path else settings.model.weights
     return settings.model.spec(name, resolve_revision(settings.model.placement(), settings.model.revision))
-
-
-def _judge(settings: PairwiseSettings) -> PairwiseJudge:
-    return PairwiseJudge(
-        identify(settings),
-        {form: prompts.load("pairwise", form, settings.prompt.path) for form in settings.format},
-        settings.model.thinking,
-        settings.seed,
-        settings.max_tokens,
-        settings.logprobs,
-    )
 
 
 def _engine(settings: PairwiseSettings) -> OnDemand:

@@ -97,7 +97,7 @@ def show(main: pd.DataFrame, title: str, folder: Path) -> None:
         shown.add_column(str(name), no_wrap=True)
     for row in main[told].itertuples(index=False):
         shown.add_row(*(Text(_short(str(cell))) for cell in row))
-    Console(highlight=False, width=None if sys.stdout.isatty() else 110).print(shown)
+    Console(highlight=False, width=None if sys.stdout.isatty() else 200).print(shown)
     console.print(f"metrics, tables, verdicts and the manifest are in {folder}", markup=False, soft_wrap=True)
 
 

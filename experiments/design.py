@@ -17,9 +17,9 @@ _READING = [f.name for f in fields(Verdict)]
 def cross(items: Iterable[Item], settings: PairwiseSettings) -> list[Trial]:
     """Every item under every setting of the factors, in a fixed order."""
     cells = [
-        Factors(format=form, order=order, temperature=temperature, repeat=repeat, constrained=settings.constrained)
-        for form, order, temperature, repeat in product(
-            settings.format, settings.order, settings.temperature, range(settings.repeats)
+        Factors(method, form, order, temperature=temperature, repeat=repeat, constrained=settings.constrained)
+        for (method, form), order, temperature, repeat in product(
+            settings.asked, settings.order, settings.temperature, range(settings.repeats)
         )
     ]
     return [Trial(item, factors) for item in items for factors in cells]

@@ -13,7 +13,8 @@ from judges.formats import FORMATS, Thinking
 from judges.records import ModelSpec, Order
 
 
-def _as_list(value: Any) -> Any:
+def as_list(value: Any) -> Any:
+    """One value stands for a list of it."""
     return value if isinstance(value, list | tuple) else [value]
 
 
@@ -114,12 +115,17 @@ class Settings(Strict):
 class PairwiseSettings(Settings):
     """A crossed design of pairwise judgements."""
 
-    format: Annotated[tuple[FormatName, ...], BeforeValidator(_as_list), Field(min_length=1)]
-    order: Annotated[tuple[Order, ...], BeforeValidator(_as_list), Field(min_length=1)] = ("AB", "BA")
+    format: Annotated[tuple[FormatName, ...], BeforeValidator(as_list), Field(min_length=1)]
+    order: Annotated[tuple[Order, ...], BeforeValidator(as_list), Field(min_length=1)] = ("AB", "BA")
     repeats: PositiveInt = 1
     temperature: Annotated[
-        tuple[Annotated[float, Field(ge=0, le=2)], ...], BeforeValidator(_as_list), Field(min_length=1)
+        tuple[Annotated[float, Field(ge=0, le=2)], ...], BeforeValidator(as_list), Field(min_length=1)
     ] = (0.0,)
     constrained: bool = False
     logprobs: bool = False
     max_tokens: PositiveInt | None = None
+
+    @property
+    def asked(self) -> tuple[tuple[str, str], ...]:
+        """What is asked of every pair: method and format."""
+        return tuple(("pairwise", form) for form in self.format)

@@ -7,9 +7,46 @@ from typing import Any
 
 from judges.formats import FORMATS, Reading, Thinking, split_thinking
 from judges.prompts import Prompt, pair_messages
-from judges.records import Completion, Factors, Message, ModelSpec, Request, Sampling, Trial, UserError, Verdict
+from judges.records import (
+    Completion,
+    Constraint,
+    Factors,
+    Message,
+    ModelSpec,
+    Request,
+    Sampling,
+    Trial,
+    UserError,
+    Verdict,
+)  # fmt: skip
 
 _SWAPPED = {"A": "B", "B": "A", "tie": "tie"}
+
+
+def pair_request(
+    model: ModelSpec,
+    prompt: Prompt,
+    trial: Trial,
+    *,
+    max_tokens: int,
+    thinking: Thinking | None,
+    seed: int,
+    more: tuple[tuple[str, str], ...] = (),
+    labels: tuple[str, ...] = (),
+    constraint: Constraint | None = None,
+) -> Request:
+    """The call that shows a trial's pair in its order; a model that thinks gets its budget on top of `max_tokens`."""
+    factors, item = trial.factors, trial.item
+    first, second = item.answers if factors.order == "AB" else item.answers[::-1]
+    budget = max_tokens + (thinking.max_tokens if thinking else 0)
+    return Request(
+        model,
+        pair_messages(prompt, item.question, first, second, more),
+        Sampling(budget, factors.temperature, seed=seed if factors.temperature else 0),  # greedy decoding draws nothing
+        repeat=factors.repeat,
+        labels=labels,
+        constraint=constraint,
+    )
 
 
 @dataclass(frozen=True)
@@ -57,23 +94,19 @@ class PairwiseJudge:
         )
 
     def _request(self, trial: Trial) -> Request:
-        factors, item = trial.factors, trial.item
+        factors = trial.factors
         form = FORMATS[factors.format]
         if factors.constrained and form.constraint is None:
             raise UserError(
                 f"format {factors.format!r} has room for free text: it can't be asked with constrained=true"
             )
-        shown = item.answers if factors.order == "AB" else item.answers[::-1]
-        reply = min(form.max_tokens, self.max_tokens or form.max_tokens)
-        return Request(
+        return pair_request(
             self.model,
-            pair_messages(self.prompts[factors.format], item.question, *shown),
-            Sampling(
-                reply + (self.thinking.max_tokens if self.thinking else 0),
-                factors.temperature,
-                seed=self.seed if factors.temperature else 0,
-            ),
-            repeat=factors.repeat,
+            self.prompts[factors.format],
+            trial,
+            max_tokens=min(form.max_tokens, self.max_tokens or form.max_tokens),
+            thinking=self.thinking,
+            seed=self.seed,
             labels=form.labels if self.logprobs and not self.thinking else (),
             constraint=form.constraint if factors.constrained else None,
         )

@@ -73,12 +73,15 @@ def load(method: str, name: str, folder: Path | None = None) -> Prompt:
 
 
 @lru_cache(maxsize=256)
-def pair_messages(prompt: Prompt, question: str, answer_a: str, answer_b: str) -> tuple[Message, ...]:
+def pair_messages(
+    prompt: Prompt, question: str, answer_a: str, answer_b: str, more: tuple[tuple[str, str], ...] = ()
+) -> tuple[Message, ...]:
     """The conversation that shows a pair, answers in the order given; the instruction comes last.
 
-    Cached, because a pair is put many times over: the repeats of a cell share their messages.
+    `more` holds further fields of the template, as (name, text). Cached, because a pair is put many times over: the
+    repeats of a cell share their messages.
     """
-    fields = {"question": question, "answer_a": answer_a, "answer_b": answer_b}
+    fields = {"question": question, "answer_a": answer_a, "answer_b": answer_b, **dict(more)}
     if "{instruction}" in prompt.user:
         fields["instruction"] = prompt.instruction
     user = Message("user", fill(prompt.user, fields))

@@ -1,0 +1,51 @@
+"""Who judges: for each method that a study asks by, the step that asks and reads."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from experiments.settings import PairwiseSettings
+from judges import prompts
+from judges.ask import Step
+from judges.judge import PairwiseJudge
+from judges.records import Completion, ModelSpec, Request, Trial, Verdict
+from judges.rubrics import CRITERIA, Flask, GEval
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Hands each trial to the step that its factor `method` names."""
+
+    steps: Mapping[str, Step[Trial, Verdict]]
+    prompts: Mapping[str, str]
+    """sha256 of the templates of every `method/format`, for the manifest."""
+
+    def ask(self, trial: Trial, so_far: Sequence[Completion], /) -> Sequence[Request]:
+        """As that step asks."""
+        return self.steps[trial.factors.method].ask(trial, so_far)
+
+    def read(self, trial: Trial, completions: Sequence[Completion], /) -> Verdict:
+        """As that step reads."""
+        return self.steps[trial.factors.method].read(trial, completions)
+
+
+def panel(settings: PairwiseSettings, model: ModelSpec, criteria: str = "objective") -> Panel:
+    """The steps that the settings ask by.
+
+    Args:
+        settings: of the study.
+        model: whom they ask.
+        criteria: key of `judges.rubrics.CRITERIA`, for the methods that judge by criteria.
+    """
+    found = {cell: prompts.load(*cell, settings.prompt.path) for cell in settings.asked}
+    pairwise = {form: prompt for (method, form), prompt in found.items() if method == "pairwise"}
+    thinking, seed = settings.model.thinking, settings.seed
+    steps: dict[str, Step[Trial, Verdict]] = {}
+    if pairwise:
+        steps["pairwise"] = PairwiseJudge(
+            model, pairwise, thinking, seed, settings.max_tokens, logprobs=settings.logprobs
+        )
+    for (method, _), prompt in found.items():
+        if method in ("flask", "geval"):
+            make = Flask if method == "flask" else GEval
+            steps[method] = make(model, prompt, CRITERIA[criteria], thinking, seed)
+    return Panel(steps, {"/".join(cell): prompt.sha256 for cell, prompt in found.items()})
