@@ -19,15 +19,13 @@ _QUIET = {
 }
 
 
-def is_separate(placement: Placement, settings: VllmSettings, gpu: bool) -> bool:
+def is_separate(placement: Placement, settings: VllmSettings) -> bool:
     """Whether the engine core runs in a process of its own.
 
-    On a GPU it then works on while we store what it finished. On a CPU it would take turns with us, and two more
-    processes would import vLLM before the first call.
+    It then works on while we store what it finished. On a CPU, moreover, it can only there be bound to all cores:
+    that takes libraries that are loaded before Python is (vLLM issue 27369).
     """
-    if placement.devices > 1:
-        return True
-    return gpu if settings.separate_process is None else settings.separate_process
+    return settings.separate_process or placement.devices > 1
 
 
 def engine_arguments(model: ModelSpec, placement: Placement, settings: VllmSettings, gpu: bool) -> dict[str, Any]:
@@ -55,10 +53,10 @@ def engine_arguments(model: ModelSpec, placement: Placement, settings: VllmSetti
     }
 
 
-def environment(placement: Placement, settings: VllmSettings, gpu: bool) -> dict[str, str]:
+def environment(placement: Placement, settings: VllmSettings) -> dict[str, str]:
     """Environment variables that vLLM reads when its engine starts."""
     return {
-        "VLLM_ENABLE_V1_MULTIPROCESSING": str(int(is_separate(placement, settings, gpu))),
+        "VLLM_ENABLE_V1_MULTIPROCESSING": str(int(is_separate(placement, settings))),
         "VLLM_WORKER_MULTIPROC_METHOD": "spawn",
         "VLLM_CPU_KVCACHE_SPACE": str(settings.cpu_cache_gib),
         "VLLM_CPU_NUM_OF_RESERVED_CPU": str(settings.cpu_reserved),
@@ -107,8 +105,8 @@ def load(folder: Path, model: ModelSpec, placement: Placement, settings: VllmSet
         raise UserError(f"{model.name} has an adapter, which is not served here; merge it into the weights")
     os.environ.update(_QUIET, VLLM_LOGGING_LEVEL="INFO" if settings.log else "ERROR")
     vllm, gpu = _import()
-    os.environ.update(environment(placement, settings, gpu))
-    watch = Watch() if is_separate(placement, settings, gpu) else None
+    os.environ.update(environment(placement, settings))
+    watch = Watch() if is_separate(placement, settings) else None
     try:
         arguments = vllm.EngineArgs(model=str(folder), **engine_arguments(model, placement, settings, gpu))
         engine = vllm.LLMEngine.from_engine_args(arguments)

@@ -72,7 +72,7 @@ def test_vllm_shows_the_model_exactly_that(tiny, name, monkeypatch):
     placement = Placement(str(tiny(name)))
     options, expected = SHOWN[name][-1]
     model = ModelSpec(name, resolve_revision(placement), dtype="float32", context=256, **options)
-    engine = open_engine(model, placement, VllmSettings(cpu_cache_gib=1))
+    engine = open_engine(model, placement, VllmSettings(cpu_cache_gib=1, separate_process=False))
     [(_, completion)] = engine.generate([Request(model, CONVERSATION, Sampling(4), labels=("A", "B"))])
     engine.close()
     assert [load_tokenizer(tiny(name), False).convert_ids_to_tokens(ids) for ids in shown] == [expected]
@@ -101,6 +101,8 @@ def test_a_base_model_is_refused_before_its_weights_are_loaded(tiny, kind, tmp_p
     (folder / "tokenizer_config.json").write_text(json.dumps(written))
     (folder / "model.safetensors").write_bytes(b"no weights")
     placement = Placement(str(folder))
-    settings = {"vllm": VllmSettings(cpu_cache_gib=1), "transformers": TransformersSettings()}[kind]
+    settings = {"vllm": VllmSettings(cpu_cache_gib=1, separate_process=False), "transformers": TransformersSettings()}[
+        kind
+    ]
     with pytest.raises(UserError, match="no chat template"):
         open_engine(ModelSpec("base", resolve_revision(placement)), placement, settings)
