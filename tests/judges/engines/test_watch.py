@@ -96,8 +96,8 @@ def test_a_killed_run_leaves_no_engine_behind(tmp_path):
 
 @pytest.mark.vllm
 def test_ctrl_c_ends_the_engine_and_the_process(tmp_path):
-    process = start(tmp_path, ENGINE, "inside")
+    process = start(tmp_path, ENGINE, "separate")
     time.sleep(1)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) != 0
+    os.killpg(process.pid, signal.SIGINT)  # As a terminal does: to all processes in the foreground.
+    assert process.wait(timeout=60) == -signal.SIGINT
     assert wait_for(tmp_path, 0), alive(tmp_path)
