@@ -116,8 +116,8 @@ def settings(table: pd.DataFrame, facets: Collection[str]) -> Iterator[tuple[dic
 
 
 def told(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """The columns of the cell that the table has, if they differ between rows or name the data set, then the others."""
-    own = [c for c in CELL if c in table and (c == "dataset" or table[c].nunique(dropna=False) > 1)]
+    """Judge, data set and what else of the cell differs between rows, as far as the table has them; then the others."""
+    own = [c for c in CELL if c in table and (c in ("judge", "dataset") or table[c].nunique(dropna=False) > 1)]
     return table[[*own, *columns]]
 
 

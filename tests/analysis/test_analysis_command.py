@@ -25,7 +25,8 @@ def test_writes_the_numbers_that_the_library_gives(verdicts, tmp_path, capsys):
     pd.testing.assert_frame_equal(written[numbers], expected[numbers], check_exact=True)
     assert written["judge"].unique().tolist() == ["'=judge"]
     tables = {p.name for p in (tmp_path / "out" / "tables").iterdir()}
-    assert tables == {f"{t}.{s}" for t in ("trust", "format_range", "trust_by_source") for s in ("csv", "md", "tex")}
+    made = ("trust", "format_range", "gap", "trust_by_source", "trust_by_item", "policies")
+    assert tables == {f"{t}.{s}" for t in made for s in ("csv", "md", "tex")}
     assert len(pd.read_csv(tmp_path / "out" / "items.csv")) == 3
     assert "T_joint" in capsys.readouterr().out
 
