@@ -3,15 +3,12 @@
 Upstream: github.com/princeton-nlp/LLMBar, MIT (Zeng et al. 2024, arXiv 2310.07641).
 """
 
-import hashlib
-import http.client
-import os
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 from judges.data.files import Record, files_in, named, read_list, text
 from judges.data.intake import Raw, Row, Source
+from judges.data.pinned import fetch
 from judges.records import Item, UserError
 
 COMMIT = "900616bff90b6c6c8e1681f7d079250637c55992"
@@ -95,36 +92,4 @@ def _item(subset: str, index: int, record: Record, place: str) -> Item:
 
 def _fetched() -> Iterator[tuple[str, Path, str]]:
     for subset, name in SUBSETS.items():
-        file = _cache() / "LLMBar" / COMMIT / name
-        if not file.exists() or _hash(file.read_bytes()) != SHA256[subset]:
-            _download(f"{ORIGIN}/{name}", file, SHA256[subset])
-        yield subset, file, f"{ORIGIN}/{name}"
-
-
-def _cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "voirdire"
-
-
-def _download(address: str, file: Path, sha256: str) -> None:
-    try:
-        with urllib.request.urlopen(address, timeout=60) as answer:
-            content = answer.read()
-    except (OSError, http.client.HTTPException) as error:
-        raise UserError(
-            f"{address} could not be had: {error}\nWithout a network, clone the repository and give data.path=FOLDER."
-        ) from None
-    if _hash(content) != sha256:
-        raise UserError(f"{address} is not the file of commit {COMMIT}: sha256 {_hash(content)}, expected {sha256}.")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_name(f"{file.name}.{os.getpid()}.part")
-        part.write_bytes(content)
-        part.replace(file)
-    except OSError as error:
-        raise UserError(
-            f"{file} cannot be written: {error.strerror}. Set XDG_CACHE_HOME to a folder that can."
-        ) from None
-
-
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+        yield subset, fetch(f"{ORIGIN}/{name}", Path("LLMBar", COMMIT, name), SHA256[subset]), f"{ORIGIN}/{name}"
