@@ -1,10 +1,6 @@
 import gzip
-import http.server
 import json
 import os
-import subprocess
-import sys
-import threading
 from collections import Counter
 from pathlib import Path
 
@@ -159,90 +155,31 @@ def test_a_folder_that_is_not_there_or_holds_nothing(tmp_path):
         load("judgebench", tmp_path)
 
 
-COMMIT = "0123456789abcdef0123456789abcdef01234567"
-
-
 @pytest.fixture
-def hub():
-    """A server on loopback that answers as the hub does: `resolve` with commit and ETag, by name or by commit."""
-    files = {
-        "data/gpt-00000-of-00001.jsonl": lines(pair("p1")),
-        "data/claude-00000-of-00001.jsonl": lines(pair("p2", "claude-3")),
-    }
-    asked = []
-
-    class Hub(http.server.BaseHTTPRequestHandler):
-        def do_HEAD(self):
-            self.answer(body=False)
-
-        def do_GET(self):
-            self.answer(body=True)
-
-        def answer(self, body):
-            asked.append(self.path)
-            revision, _, name = self.path.partition("/resolve/")[2].partition("/")
-            content = files.get(name) if revision in ("main", COMMIT) else None
-            self.send_response(200 if content else 404)
-            if content is None:
-                self.send_header("X-Error-Code", "EntryNotFound")
-            self.send_header("X-Repo-Commit", COMMIT)
-            self.send_header("ETag", f'"{name}"')
-            self.send_header("Content-Length", str(len(content or b"")))
-            self.end_headers()
-            if body and content:
-                self.wfile.write(content)
-
-        def log_message(self, *_):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}", asked, files
-        server.shutdown()
-
-
-def load_from_hub(endpoint, home, **environment):
-    """In a process of its own: the hub's library reads the environment when it is imported."""
-    program = (
-        "import json, sys\n"
-        "from judges.data import load\n"
-        "from judges.records import UserError\n"
-        "assert 'huggingface_hub' not in sys.modules\n"
-        "try:\n"
-        "    loaded = load('judgebench')\n"
-        "    print(json.dumps([[i.id for i in loaded.items], loaded.provenance['files']]))\n"
-        "except UserError as error:\n"
-        "    print(json.dumps(str(error)))\n"
+def judgebench_hub(hub):
+    return hub(
+        {
+            "data/gpt-00000-of-00001.jsonl": lines(pair("p1")),
+            "data/claude-00000-of-00001.jsonl": lines(pair("p2", "claude-3")),
+        }
     )
-    environment = {
-        **os.environ,
-        "HF_ENDPOINT": endpoint,
-        "HF_HOME": str(home),
-        "HF_HUB_ETAG_TIMEOUT": "3",
-        "NO_PROXY": "127.0.0.1",
-        "no_proxy": "127.0.0.1",
-        **environment,
-    }
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_without_a_path_the_hub_is_asked_once_and_its_commit_recorded(hub, tmp_path):
-    endpoint, asked, _ = hub
-    ids, files = load_from_hub(endpoint, tmp_path)
+def test_without_a_path_the_hub_is_asked_once_and_its_commit_recorded(judgebench_hub, load_from_hub):
+    ids, files = load_from_hub("judgebench", judgebench_hub.endpoint)
+    commit = judgebench_hub.commit
     assert ids == ["p1", "p2"]
-    assert [file["origin"] for file in files] == [f"hub:ScalerLab/JudgeBench@{COMMIT}"] * 2
-    assert f"/datasets/ScalerLab/JudgeBench/resolve/{COMMIT}/data/claude-00000-of-00001.jsonl" in asked
-    again = load_from_hub("http://127.0.0.1:9", tmp_path, HF_HUB_OFFLINE="1")
+    assert [file["origin"] for file in files] == [f"hub:ScalerLab/JudgeBench@{commit}"] * 2
+    claude = f"/datasets/ScalerLab/JudgeBench/resolve/{commit}/data/claude-00000-of-00001.jsonl"
+    assert claude in judgebench_hub.asked
+    again = load_from_hub("judgebench", "http://127.0.0.1:9", HF_HUB_OFFLINE="1")
     assert again == [ids, files]
 
 
-def test_an_unreachable_or_refusing_hub_is_said_in_its_own_words(hub, tmp_path):
-    endpoint, _, files = hub
-    files.clear()
-    assert "404" in load_from_hub(endpoint, tmp_path / "a")
-    said = load_from_hub(endpoint, tmp_path / "b", HF_HUB_OFFLINE="1")
+def test_an_unreachable_or_refusing_hub_is_said_in_its_own_words(judgebench_hub, load_from_hub):
+    judgebench_hub.files.clear()
+    assert "404" in load_from_hub("judgebench", judgebench_hub.endpoint)
+    said = load_from_hub("judgebench", judgebench_hub.endpoint, HF_HUB_OFFLINE="1")
     assert "data/gpt-00000-of-00001.jsonl of the hub data set ScalerLab/JudgeBench could not be had" in said
     assert "data.path=FOLDER" in said
 
