@@ -71,7 +71,7 @@ class Data(Strict):
     path: Path | None = None
     limit: PositiveInt | None = None
     seed: int = 42
-    sample: Literal["proportional", "uniform"] = "proportional"
+    sample: Literal["proportional", "uniform", "random"] = "proportional"
     balance: bool = True
     split: str | None = None
 

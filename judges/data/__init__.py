@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from judges.data import judgebench, llmbar, verifiable
+from judges.data import alpacafarm, judgebench, llmbar, mt_bench, pandalm, verifiable
 from judges.data.intake import Accepted, Raw, accept, digest
 from judges.data.sampling import draw
 from judges.records import Item, UserError
@@ -20,6 +20,9 @@ LOADERS: Mapping[str, Loader] = {
     "verifiable": verifiable.read,
     "judgebench": judgebench.read,
     "llmbar": llmbar.read,
+    "mt_bench": mt_bench.read,
+    "alpacafarm": alpacafarm.read,
+    "pandalm": pandalm.read,
 }
 
 
@@ -47,12 +50,12 @@ def load(
     Args:
         name: one of `LOADERS`.
         path: a folder or file in the upstream format, plain or .gz; None downloads (or, for `verifiable`, generates).
-        limit: how many items to draw, stratified over `Item.source`; None takes all. A smaller limit's items are
-            among a larger one's.
+        limit: how many items to draw; None takes all. A smaller limit's items are among a larger one's.
         seed: of the sample, and of nothing else.
-        sample: shares of the sources in the sample, `proportional` to their sizes or `uniform`.
-        balance: draw so that both golds come up equally often in every source, as far as they can.
-        split: a part of the data set, where it has parts (`judgebench`).
+        sample: `proportional` or `uniform`: stratified over `Item.source`, with shares proportional to the
+            sources' sizes or equal; `random`: not stratified.
+        balance: draw so that both golds come up equally often (in every source, if stratified), as far as they can.
+        split: a part of the data set, where it has parts (`judgebench`, `mt_bench`).
 
     Returns:
         The items in the order of the files.

@@ -41,6 +41,23 @@ def read_list(path: Path, origin: str = "") -> tuple[Source, list[tuple[str, Rec
     ]
 
 
+def read_parquet(path: Path, origin: str = "") -> tuple[Source, list[tuple[str, Record]]]:
+    """Reads a Parquet file's rows as objects, each with its place, `FILE[ROW]`; provenance as in `read_lines`.
+
+    Raises:
+        UserError: the file cannot be read, or is cut off or no Parquet.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    content = _content(path)
+    try:
+        rows = pyarrow.parquet.read_table(pyarrow.BufferReader(content)).to_pylist()
+    except (pyarrow.ArrowException, OSError) as error:
+        raise UserError(f"{path}: not a readable Parquet file ({error}); fetch it again.") from None
+    return _source(path, content, origin), [(f"{path}[{i}]", row) for i, row in enumerate(rows)]
+
+
 def named(record: Record, key: str, place: str, names: Mapping[str, str]) -> str:
     """What the label under `key` stands for: with names `{"1": "A", "2": "B"}` a 2 gives `B`."""
     label = str(_value(record, key, place))
@@ -56,6 +73,56 @@ def text(record: Record, key: str, place: str) -> str:
     if not isinstance(found, str):
         raise UserError(f"{place}: the field {key!r} must be a string, not {_kind(found)}.")
     return found
+
+
+def integer(record: Record, key: str, place: str) -> int:
+    """The whole number under `key`, which must be there."""
+    found = _value(record, key, place)
+    if not isinstance(found, int) or isinstance(found, bool):
+        raise UserError(f"{place}: the field {key!r} must be a whole number, not {_kind(found)}.")
+    return found
+
+
+def texts(record: Record, key: str, place: str) -> tuple[str, ...]:
+    """The list of strings under `key`, which must be there."""
+    found = _value(record, key, place)
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise UserError(f"{place}: the field {key!r} must be a list of strings.")
+    return tuple(found)
+
+
+def records(record: Record, key: str, place: str) -> list[Record]:
+    """The list of objects under `key`, which must be there."""
+    found = _value(record, key, place)
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise UserError(f"{place}: the field {key!r} must be a list of objects.")
+    return found
+
+
+def task(record: Record, place: str) -> str:
+    """What a record in Alpaca's schema asks for: its `instruction`, and its `input` below it unless that is empty."""
+    instruction, given = text(record, "instruction", place), text(record, "input", place)
+    return f"{instruction}\n\n{given}" if given else instruction
+
+
+def within(folder: Path, *names: str) -> list[Path]:
+    """The files in a folder that fit one of the names (or patterns), plain or .gz; those of the first name first."""
+    fitting = (file for name in names for ending in ("", ".gz") for file in sorted(folder.glob(name + ending)))
+    return [file for file in fitting if file.is_file()]
+
+
+def locate(path: Path, *names: str) -> Path:
+    """The path itself if it is a file, else the first file in it that fits one of the names, plain or .gz.
+
+    Raises:
+        UserError: there is nothing at `path`, or no such file in it.
+    """
+    files_in(path)
+    if not path.is_dir():
+        return path
+    if not (found := within(path, *names)):
+        raise UserError(f"data.path={path} holds no {' or '.join(names)}, plain or .gz.")
+    return found[0]
 
 
 def files_in(path: Path) -> list[Path]:

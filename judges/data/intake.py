@@ -31,6 +31,8 @@ class Row:
 
     item: Item
     place: str
+    unfit: str = ""
+    """Why a study leaves the item out, worded to follow "had"; imports of other people's verdicts on it do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ def digest(items: tuple[Item, ...]) -> str:
 def accept(name: str, raw: Raw) -> Accepted:
     """Cleans, checks and groups the rows of the data set `name`.
 
-    Empty answers stay: a judge must cope with them. So does NUL. Pairs of equal answers are dropped and counted.
+    Empty answers stay: a judge must cope with them. So does NUL. Rows that their loader calls unfit and pairs of equal
+    answers are dropped and counted.
 
     Raises:
         UserError: an id occurs twice, a gold names no answer, or no item is left.
@@ -74,13 +77,17 @@ def accept(name: str, raw: Raw) -> Accepted:
     _check_ids(rows)
     for row in rows:
         _check_gold(row)
-    equal = tuple(row.item.id for row in rows if _all_equal(row.item.answers))
-    items = tuple(_grouped(row.item for row in rows if not _all_equal(row.item.answers)))
+    unfit = [(reason, row.item.id) for row in rows if (reason := _unfit(row))]
+    dropped = {reason: tuple(name for why, name in unfit if why == reason) for reason, _ in unfit}
+    items = tuple(_grouped(row.item for row in rows if not _unfit(row)))
     if not items:
-        why = f"; {len(equal)} had {EQUAL_ANSWERS}" if equal else ""
+        why = "".join(f"; {len(ids)} had {reason}" for reason, ids in dropped.items())
         raise UserError(f"{name}: no items left of {len(rows)} read{why}. Check data.path and data.split.")
-    dropped = {EQUAL_ANSWERS: equal} if equal else {}
     return Accepted(items, raw.sources, characters, dropped, (*raw.warnings, *_warnings(name, dropped, characters)))
+
+
+def _unfit(row: Row) -> str:
+    return row.unfit or (EQUAL_ANSWERS if _all_equal(row.item.answers) else "")
 
 
 def _warnings(name: str, dropped: Mapping[str, tuple[str, ...]], cleaned: int) -> list[str]:
@@ -113,7 +120,7 @@ def _clean(row: Row) -> tuple[Row, int]:
         references={mend(key): mend(text) for key, text in item.references.items()},
         context=mend(item.context),
     )
-    return (Row(mended, row.place), count) if count else (row, 0)
+    return (replace(row, item=mended), count) if count else (row, 0)
 
 
 def _check_ids(rows: list[Row]) -> None:

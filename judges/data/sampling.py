@@ -1,4 +1,4 @@
-"""Samples, drawn up front: stratified over the source, seeded, and nested (a smaller one lies within a larger)."""
+"""Samples, drawn up front: stratified or not, seeded, and nested (a smaller one lies within a larger)."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +30,8 @@ def uniform(sizes: list[int], taken: list[int]) -> int:
     return min((s for s, size in enumerate(sizes) if taken[s] < size), key=lambda s: (taken[s], s))
 
 
-ALLOCATIONS: dict[str, Allocation] = {"proportional": proportional, "uniform": uniform}
+ALLOCATIONS: dict[str, Allocation] = {"proportional": proportional, "uniform": uniform, "random": proportional}
+"""By the name of the sample. A `random` one has a single stratum, so that nothing is left to allocate."""
 
 
 def draw(
@@ -40,13 +41,14 @@ def draw(
     sample: str = "proportional",
     balance: bool = True,
 ) -> tuple[Item, ...]:
-    """Draws `limit` items stratified over `Item.source`; all of them if `limit` is None or beyond their number.
+    """Draws `limit` items; all of them if `limit` is None or beyond their number.
 
     Args:
         items: to draw from.
         limit: how many, at least 1.
         rng: decides which items of a stratum come, and who is favoured by rounding.
-        sample: shares of the strata, `proportional` to their sizes or `uniform`.
+        sample: `proportional` or `uniform`: stratified over `Item.source`, the strata's shares proportional to their
+            sizes or equal; `random`: not stratified.
         balance: within a stratum take each gold in turn, starting with the one that is rarer so far.
 
     Returns:
@@ -61,17 +63,20 @@ def draw(
         return tuple(items)
     if limit < 1:
         raise UserError(f"data.limit={limit} leaves no items; give at least 1, or null for all.")
-    order = _order(items, rng.permutation(len(items)).tolist(), ALLOCATIONS[sample], balance)
+    strata = [item.source if sample != "random" else "" for item in items]
+    order = _order(items, strata, rng.permutation(len(items)).tolist(), ALLOCATIONS[sample], balance)
     chosen = {i for i, _ in zip(order, range(limit), strict=False)}
     return tuple(item for i, item in enumerate(items) if i in chosen)
 
 
-def _order(items: Sequence[Item], shuffled: list[int], allocate: Allocation, balance: bool) -> Iterator[int]:
-    strata: dict[str, dict[str, deque[int]]] = {}
+def _order(
+    items: Sequence[Item], strata: Sequence[str], shuffled: list[int], allocate: Allocation, balance: bool
+) -> Iterator[int]:
+    cells_of: dict[str, dict[str, deque[int]]] = {}
     for i in shuffled:
         cell = str(items[i].gold) if balance else ""
-        strata.setdefault(items[i].source, {}).setdefault(cell, deque()).append(i)
-    stock = list(strata.values())
+        cells_of.setdefault(strata[i], {}).setdefault(cell, deque()).append(i)
+    stock = list(cells_of.values())
     sizes, taken = [sum(map(len, cells.values())) for cells in stock], [0] * len(stock)
     overall: Counter[str] = Counter()
     within: list[Counter[str]] = [Counter() for _ in stock]
