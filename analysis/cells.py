@@ -148,17 +148,19 @@ def _blocks(design: Design, rows: NDArray[np.intp]) -> Iterator[_Block]:
 
 def _evaluate(block: _Block, rng: np.random.Generator, replicates: int, interval: Interval) -> Estimate:
     """Metrics of a block, cells varying fastest, then the ranges over its cells."""
-    groups, cells, terms = block.sums.shape
+    groups, cells, _ = block.sums.shape
+    read = terms_read(block.design.metrics)
+    needed = block.sums[:, :, list(map(list(block.design.terms).index, read))]
 
     def statistic(sums: Array) -> Array:
-        by_name = dict(zip(block.design.terms, np.moveaxis(sums.reshape(cells, terms, -1), 1, 0), strict=True))
+        by_name = dict(zip(read, np.moveaxis(sums.reshape(cells, len(read), -1), 1, 0), strict=True))
         values = {m.name: m.value(by_name) for m in block.design.metrics}
         ranges = [_range(values[of]) for of in block.design.ranges.values()]
         return np.concatenate([*values.values(), *ranges])
 
     if block.populated < 2:
         replicates = 0
-    return bootstrap(statistic, block.sums.reshape(groups, -1), rng=rng, replicates=replicates, interval=interval)
+    return bootstrap(statistic, needed.reshape(groups, -1), rng=rng, replicates=replicates, interval=interval)
 
 
 def _range(values: Array) -> Array:

@@ -1,73 +1,57 @@
-"""One metric under every rule for unreadable verdicts, between the worst and the best that they allow."""
+"""Metrics under every rule for unreadable verdicts, between the worst and the best that those verdicts allow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from analysis.bootstrap import Interval
-from analysis.cells import OVERALL, Design, estimate, told
+from analysis.cells import OVERALL, Design, told
 from analysis.tables import cell
 from analysis.verdicts import CELL
 
 ENDS = ("worst", "best")
 
 
-def policies(
-    design: Callable[[str], Design],
-    rules: Sequence[str],
-    names: Sequence[str],
-    *,
-    rng: np.random.Generator,
-    replicates: int = 10_000,
-    interval: Interval = "percentile",
-) -> pd.DataFrame:
-    """Metrics under every rule, one row a cell and metric, with their intervals.
+def only(design: Design, names: Sequence[str]) -> Design:
+    """A design cut down to what `policies` shows of it: some metrics and their ends, over the whole of the data."""
+    metrics = [metric for metric in design.metrics if metric.name in _with_ends(names)]
+    return replace(design, metrics=metrics, slices={OVERALL: np.ones(len(design.units), dtype=bool)}, ranges={})
+
+
+def policies(found: Mapping[str, pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
+    """Metrics under every rule side by side, one row a cell and metric.
 
     Args:
-        design: a study's design under a rule for unreadable verdicts.
-        rules: the rules that the study knows.
+        found: tidy metrics of the same verdicts, by the rule for unreadable ones.
         names: metrics that have `NAME_worst` and `NAME_best` beside them: what they would be if every unreadable
             verdict had said the worst, or the best.
-        rng: one seed is drawn from it for all rules, so that they are resampled alike.
-        replicates: bootstrap resamples; 0 for none.
-        interval: `percentile` or `bca`.
 
     Returns:
-        The columns of the cell, metric, one column a rule, worst, best (all as text: `0.507 [0.401, 0.613]`), and
-        unreadable, the share of unreadable verdicts. A rule may be harsher than the worst case: `fail` counts a pair
-        against the judge even where the readable repeats have decided it.
+        The columns of the cell that differ, metric, one column a rule, worst, best (as text: `0.507 [0.401, 0.613]`)
+        and unreadable, the share of unreadable verdicts. A rule may be harsher than the worst case: `fail` counts a
+        pair against the judge even where its readable repeats have decided it.
     """
-    seed = int(rng.integers(2**63))
-    found = {}
-    for rule in rules:
-        whole = _only(design(rule), [*names, *(f"{name}_{end}" for name in names for end in ENDS)])
-        found[rule] = estimate(whole, rng=np.random.default_rng(seed), replicates=replicates, interval=interval)
-    return _side_by_side(found, names)
-
-
-def _only(design: Design, names: Sequence[str]) -> Design:
-    """A design cut down to some of its metrics, for the whole of the data."""
-    named = {metric.name: metric for metric in design.metrics}
-    whole = np.ones(len(design.units), dtype=bool)
-    return replace(design, metrics=[named[name] for name in names], slices={OVERALL: whole}, ranges={})
-
-
-def _side_by_side(found: Mapping[str, pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
-    first = next(iter(found.values()))
-    kept = first["metric"].isin(names).to_numpy()
-    table = first.loc[kept, [*CELL, "metric"]].reset_index(drop=True)
-    for rule, metrics in found.items():
-        table[rule] = _cells(metrics[kept])
+    keys = [*CELL, "metric"]
+    shown = {rule: _cells(metrics, names) for rule, metrics in found.items()}
+    first = next(iter(shown.values()))
+    table = first.loc[first["metric"].isin(names), [*keys, "share_unreadable"]]
+    for rule, cells in shown.items():
+        table = table.merge(cells[[*keys, "cell"]].rename(columns={"cell": rule}), on=keys, how="left")
     for end in ENDS:
-        # Bounds are the same under every rule, and stand in the order of the metrics in every cell.
-        table[end] = _cells(first[first["metric"].isin([f"{name}_{end}" for name in names])])
-    table["unreadable"] = first.loc[kept, "share_unreadable"].map("{:.3f}".format).to_numpy()
-    return told(table, list(table.columns.drop(list(CELL))))
+        # Unreadable verdicts allow the same under every rule.
+        ends = first.assign(metric=first["metric"].str.removesuffix(f"_{end}"))[first["metric"].str.endswith(f"_{end}")]
+        table = table.merge(ends[[*keys, "cell"]].rename(columns={"cell": end}), on=keys, how="left")
+    table["unreadable"] = table.pop("share_unreadable").map("{:.3f}".format)
+    return told(table, ["metric", *found, *ENDS, "unreadable"])
 
 
-def _cells(metrics: pd.DataFrame) -> list[str]:
-    return [cell(*numbers) for numbers in metrics[["value", "ci_low", "ci_high"]].to_numpy()]
+def _with_ends(names: Sequence[str]) -> list[str]:
+    return [*names, *(f"{name}_{end}" for name in names for end in ENDS)]
+
+
+def _cells(metrics: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    chosen = metrics[(metrics["slice"] == OVERALL) & metrics["metric"].isin(_with_ends(names))]
+    return chosen.assign(cell=[cell(*numbers) for numbers in chosen[["value", "ci_low", "ci_high"]].to_numpy()])

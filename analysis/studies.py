@@ -12,10 +12,10 @@ import pandas as pd
 
 from analysis import accuracy, figures, reliability, repeats
 from analysis.bootstrap import Interval
-from analysis.cells import Design
+from analysis.cells import Design, estimate
 from analysis.contrast import temperature
 from analysis.paradigms import paradigms
-from analysis.policies import policies
+from analysis.policies import only, policies
 from analysis.tables import attempt, by_slice, wide
 
 if TYPE_CHECKING:
@@ -91,20 +91,20 @@ def find(study: Study, verdicts: pd.DataFrame, options: Options) -> Findings:
     items = study.items(verdicts, unreadable=options.unreadable)
     made: dict[str, Callable[[], pd.DataFrame]] = {name: partial(t, metrics) for name, t in study.tables.items()}
     made |= {name: partial(t, metrics, items, options) for name, t in study.further.items()}
-    made |= {"policies": partial(_policies, study, verdicts, options)}
+    made |= {"policies": partial(_policies, study, verdicts, metrics, options)}
     tables, absent = attempt(made)
     return Findings(metrics, items, tables, absent)
 
 
-def _policies(study: Study, verdicts: pd.DataFrame, options: Options) -> pd.DataFrame:
-    return policies(
-        lambda rule: study.design(verdicts, unreadable=rule),
-        study.rules,
-        study.bounded,
-        rng=options.rng,
-        replicates=options.replicates,
-        interval=options.interval,
-    )
+def _policies(study: Study, verdicts: pd.DataFrame, metrics: pd.DataFrame, options: Options) -> pd.DataFrame:
+    found = {}
+    for rule in study.rules:
+        if rule == options.unreadable:
+            found[rule] = metrics
+        else:
+            design = only(study.design(verdicts, unreadable=rule), study.bounded)
+            found[rule] = estimate(design, rng=options.rng, replicates=options.replicates, interval=options.interval)
+    return policies(found, study.bounded)
 
 
 def _temperature(metrics: pd.DataFrame, items: pd.DataFrame, options: Options) -> pd.DataFrame:
