@@ -9,7 +9,7 @@ setup:
 	@.ci/setup
 
 demo: setup
-	$(PY) -m experiments experiment=trust judge=smollm2 data=verifiable data.limit=16 repeats=3 max_tokens=384
+	$(PY) -m experiments experiment=trust judge=smollm2 data=verifiable data.limit=16 repeats=3
 
 check: setup
 	.venv/bin/ruff check .

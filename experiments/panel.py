@@ -42,7 +42,7 @@ def panel(settings: PairwiseSettings, model: ModelSpec, criteria: str = "objecti
     steps: dict[str, Step[Trial, Verdict]] = {}
     if pairwise:
         steps["pairwise"] = PairwiseJudge(
-            model, pairwise, thinking, seed, settings.max_tokens, logprobs=settings.logprobs
+            model, pairwise, thinking, seed, settings.model.max_tokens, logprobs=settings.logprobs
         )
     for (method, _), prompt in found.items():
         if method in ("flask", "geval"):

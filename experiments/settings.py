@@ -42,6 +42,8 @@ class Model(Strict):
     system: Literal["template", "merge"] = "template"
     template_args: Mapping[str, Any] = {}
     thinking: Thinking | None = None
+    max_tokens: PositiveInt | None = None
+    """Longest reply, where shorter than the format's own limit."""
     tensor_parallel: PositiveInt = 1
     pipeline_parallel: PositiveInt = 1
     trust_remote_code: bool = False
@@ -123,7 +125,6 @@ class PairwiseSettings(Settings):
     ] = (0.0,)
     constrained: bool = False
     logprobs: bool = False
-    max_tokens: PositiveInt | None = None
 
     @property
     def asked(self) -> tuple[tuple[str, str], ...]:

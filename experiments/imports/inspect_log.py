@@ -41,7 +41,7 @@ def records(path: Path) -> Iterator[tuple[Origin, Record]]:
         UserError: inspect_ai is not installed, or cannot read the file.
     """
     try:
-        from inspect_ai.log import read_eval_log  # type: ignore[import-not-found]
+        from inspect_ai.log import read_eval_log
     except ImportError:
         raise UserError("reading Inspect logs needs inspect_ai: pip install inspect_ai") from None
     try:

@@ -79,7 +79,7 @@ def raw(root: str) -> dict[str, float]:
     from judges.engines.vllm_setup import engine_arguments, environment
 
     model, placement = requests[0].model, found.model.placement()
-    os.environ.update(environment(placement, found.engine, gpu=False))  # type: ignore[arg-type]
+    os.environ.update(environment(placement, found.engine))  # type: ignore[arg-type]
     from vllm import LLM, SamplingParams
 
     arguments = engine_arguments(model, placement, found.engine, gpu=False)  # type: ignore[arg-type]
@@ -109,8 +109,12 @@ def prefix(root: str) -> dict[str, float]:
     6 pairs x 5 formats x 2 orders x 5 repeats. The best computes every distinct prefix once, token by token.
     """
     formats = ["direct", "vf_json", "vf_xml", "cot_json", "cot_xml"]
-    found = settings(root, format=formats, max_tokens=2)
-    found = found.model_copy(update={"data": found.data.model_copy(update={"limit": 6})})
+    found = settings(root, format=formats)
+    shorter = {
+        "data": found.data.model_copy(update={"limit": 6}),
+        "model": found.model.model_copy(update={"max_tokens": 2}),
+    }
+    found = found.model_copy(update=shorter)
     requests = asked(found)
     engine = opened(found)
     plans, _ = engine._chat.plan(requests, "")

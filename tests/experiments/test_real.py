@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 CHECKOUT = Path(__file__).parents[2]
-DESIGN = ["data.limit=4", "format=[direct,vf_xml]", "repeats=2", "max_tokens=40", "model.context=1024"]
+DESIGN = ["data.limit=4", "format=[direct,vf_xml]", "repeats=2", "model.max_tokens=40", "model.context=1024"]
 
 
 def command(root, *overrides):
