@@ -11,7 +11,7 @@ from judges.records import Item, UserError
 def join(table: pd.DataFrame, folder: Path) -> pd.DataFrame:
     """The table with question, gold, source and group of its items as the data set has them.
 
-    Pairs that a run of ours would leave out (two equal answers) are kept: these judges were asked about them.
+    Pairs that a run of ours would leave out (two equal answers, no gold) are kept: these judges were asked about them.
 
     Args:
         table: rows with `dataset` and `item`.

@@ -6,7 +6,8 @@ Upstream: the hub data set tatsu-lab/alpaca_farm, CC BY-NC 4.0 (Dubois et al. 20
 
 from pathlib import Path
 
-from judges.data.files import Record, locate, named, read_list, task, text
+from judges.data.fields import Record, named, task, text
+from judges.data.files import locate, read_list
 from judges.data.hub import fetch
 from judges.data.intake import Raw, Row
 from judges.data.votes import PREFERENCES, settle

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from judges.data.files import Record, integer, locate, read_lines, records, text, texts, within
+from judges.data.fields import Record, integer, records, text, texts
+from judges.data.files import locate, read_lines, within
 from judges.data.intake import Source
 from judges.records import UserError
 

@@ -4,14 +4,12 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from judges.data.fields import Record, kind
 from judges.data.intake import Source
 from judges.records import UserError
-
-Record = Mapping[str, Any]
 
 
 def read_lines(path: Path, origin: str = "") -> tuple[Source, list[tuple[str, Record]]]:
@@ -35,7 +33,7 @@ def read_list(path: Path, origin: str = "") -> tuple[Source, list[tuple[str, Rec
     content = _content(path)
     found = _parse(content, path, 1)
     if not isinstance(found, list):
-        raise UserError(f"{path}: expected a JSON list of instances, found {_kind(found)}.")
+        raise UserError(f"{path}: expected a JSON list of instances, found {kind(found)}.")
     return _source(path, content, origin), [
         (f"{path}[{i}]", _object(entry, f"{path}[{i}]")) for i, entry in enumerate(found)
     ]
@@ -56,53 +54,6 @@ def read_parquet(path: Path, origin: str = "") -> tuple[Source, list[tuple[str, 
     except (pyarrow.ArrowException, OSError) as error:
         raise UserError(f"{path}: not a readable Parquet file ({error}); fetch it again.") from None
     return _source(path, content, origin), [(f"{path}[{i}]", row) for i, row in enumerate(rows)]
-
-
-def named(record: Record, key: str, place: str, names: Mapping[str, str]) -> str:
-    """What the label under `key` stands for: with names `{"1": "A", "2": "B"}` a 2 gives `B`."""
-    label = str(_value(record, key, place))
-    if label not in names:
-        known = " or ".join(map(repr, names))
-        raise UserError(f"{place}: the {key} {label!r} names no answer; it must be {known}.")
-    return names[label]
-
-
-def text(record: Record, key: str, place: str) -> str:
-    """The string under `key`, which must be there; it may be empty."""
-    found = _value(record, key, place)
-    if not isinstance(found, str):
-        raise UserError(f"{place}: the field {key!r} must be a string, not {_kind(found)}.")
-    return found
-
-
-def integer(record: Record, key: str, place: str) -> int:
-    """The whole number under `key`, which must be there."""
-    found = _value(record, key, place)
-    if not isinstance(found, int) or isinstance(found, bool):
-        raise UserError(f"{place}: the field {key!r} must be a whole number, not {_kind(found)}.")
-    return found
-
-
-def texts(record: Record, key: str, place: str) -> tuple[str, ...]:
-    """The list of strings under `key`, which must be there."""
-    found = _value(record, key, place)
-    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-        raise UserError(f"{place}: the field {key!r} must be a list of strings.")
-    return tuple(found)
-
-
-def records(record: Record, key: str, place: str) -> list[Record]:
-    """The list of objects under `key`, which must be there."""
-    found = _value(record, key, place)
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise UserError(f"{place}: the field {key!r} must be a list of objects.")
-    return found
-
-
-def task(record: Record, place: str) -> str:
-    """What a record in Alpaca's schema asks for: its `instruction`, and its `input` below it unless that is empty."""
-    instruction, given = text(record, "instruction", place), text(record, "input", place)
-    return f"{instruction}\n\n{given}" if given else instruction
 
 
 def within(folder: Path, *names: str) -> list[Path]:
@@ -135,12 +86,6 @@ def files_in(path: Path) -> list[Path]:
         return sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path.resolve(strict=True)]
     except OSError as error:
         raise UserError(f"data.path={path} cannot be read: {error.strerror}.") from None
-
-
-def _value(record: Record, key: str, place: str) -> Any:
-    if key not in record:
-        raise UserError(f"{place}: the field {key!r} is missing; found {', '.join(map(repr, record)) or 'no fields'}.")
-    return record[key]
 
 
 def _content(path: Path) -> bytes:
@@ -183,13 +128,8 @@ def _parse(content: bytes, path: Path, line: int) -> Any:
 
 def _object(value: Any, place: str) -> Record:
     if not isinstance(value, dict):
-        raise UserError(f"{place}: expected a JSON object, found {_kind(value)}.")
+        raise UserError(f"{place}: expected a JSON object, found {kind(value)}.")
     return value
-
-
-def _kind(value: Any) -> str:
-    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
-    return names.get(type(value), "a number")
 
 
 def _source(path: Path, content: bytes, origin: str) -> Source:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from judges.data.files import Record, files_in, named, read_lines, text
+from judges.data.fields import Record, named, text
+from judges.data.files import files_in, read_lines
 from judges.data.hub import fetch
 from judges.data.intake import Raw, Row, Source
 from judges.records import Item, UserError

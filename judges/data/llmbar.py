@@ -6,7 +6,8 @@ Upstream: github.com/princeton-nlp/LLMBar, MIT (Zeng et al. 2024, arXiv 2310.076
 from collections.abc import Iterator
 from pathlib import Path
 
-from judges.data.files import Record, files_in, named, read_list, text
+from judges.data.fields import Record, named, text
+from judges.data.files import files_in, read_list
 from judges.data.intake import Raw, Row, Source
 from judges.data.pinned import fetch
 from judges.records import Item, UserError

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from judges.data.conversations import Conversations, embedded, in_folder, shown_answer, shown_question
-from judges.data.files import Record, integer, locate, named, read_lines, read_parquet, text
+from judges.data.fields import Record, integer, named, text
+from judges.data.files import locate, read_lines, read_parquet
 from judges.data.hub import fetch
 from judges.data.intake import Raw, Row
 from judges.data.votes import TIE, settle

@@ -6,7 +6,8 @@ which the three diverged much, so that agreement among them is inflated.
 
 from pathlib import Path
 
-from judges.data.files import Record, integer, locate, named, read_list, task, text
+from judges.data.fields import Record, integer, named, task, text
+from judges.data.files import locate, read_list
 from judges.data.intake import Raw, Row
 from judges.data.pinned import fetch
 from judges.data.votes import PREFERENCES, settle

@@ -83,12 +83,17 @@ def test_rows_twice_are_refused(write, tmp_path, refused):
 
 
 def test_items_need_a_loader(write, tmp_path, refused):
-    error = refused(
-        "pandalm",
-        write(tmp_path / "p.jsonl", {"idx": 0, "gpt_result": "1"}),
-        options=["--items", tmp_path / "nowhere"],
-    )
-    assert "pandalm" in error
+    annotation = {
+        "instruction": "q",
+        "generator_1": "g1",
+        "generator_2": "g2",
+        "annotator": "j",
+        "preference": 2,
+        "raw_completion": {"ordered_models": [{"model": "m", "rank": 2}, {"model": "M", "rank": 1}]},
+        "referenced_models": {"m": "output_1", "M": "output_2"},
+    }
+    error = refused("alpaca_eval", write(tmp_path / "a.jsonl", annotation), options=["--items", tmp_path / "nowhere"])
+    assert "there is no loader for the data set 'alpaca_eval'" in error
 
 
 def test_help_is_fast_and_loads_nothing_heavy():

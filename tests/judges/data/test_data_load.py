@@ -84,6 +84,13 @@ def test_items_without_gold_are_fit_for_use():
     assert accept("d", Raw((row,), ())).items[0].gold is None
 
 
+def test_an_item_that_its_loader_calls_unfit_is_left_out_for_the_reason_given():
+    kept, left = (Item(name, "d", "q", ("x", "y\ud800"), None) for name in ("i0", "i1"))
+    accepted = accept("d", Raw((Row(kept, "f:0"), Row(left, "f:1", "no vote")), ()))
+    assert [item.id for item in accepted.items] == ["i0"] and accepted.dropped == {"no vote": ("i1",)}
+    assert accepted.warnings[0] == "d: 1 item(s) left out, no vote: i1."
+
+
 def test_provenance_is_plain_json_and_tells_the_draw():
     loaded = load("verifiable", limit=10, seed=3)
     told = json.loads(json.dumps(loaded.provenance))
@@ -111,6 +118,23 @@ def test_an_unknown_name_gets_the_nearest():
         load("verifyable")
     with pytest.raises(UserError, match=r"no data set 'zzz'. Known:"):
         load("zzz")
+
+
+TRUST = {
+    "mt_bench_100": {"sample": "random", "balance": False},
+    "alpacafarm_100": {"sample": "random", "balance": True},
+    "pandalm_100": {"sample": "random", "balance": True},
+    "judgebench_100": {"sample": "proportional", "balance": False, "split": "pooled"},
+    "llmbar_100": {"sample": "uniform", "balance": False},
+}
+
+
+@pytest.mark.parametrize("name", TRUST)
+def test_the_trust_papers_samples_are_presets(name):
+    own = yaml.safe_load((CONF / f"{name}.yaml").read_text())
+    parent = yaml.safe_load((CONF / f"{own['defaults'][0]}.yaml").read_text())
+    expected = {"name": name.removesuffix("_100"), "limit": 100, "seed": 42, "path": None, **TRUST[name]}
+    assert {key: (parent | own)[key] for key in expected} == expected
 
 
 @pytest.mark.parametrize("file", sorted(CONF.glob("*.yaml")), ids=lambda file: file.stem)

@@ -66,7 +66,7 @@ def test_shares_by_hand():
     st.lists(st.text("AB", min_size=1, max_size=12), min_size=1, max_size=6),
     st.integers(1, 80),
     st.integers(0, 3),
-    st.sampled_from(["proportional", "uniform"]),
+    st.sampled_from(["proportional", "uniform", "random"]),
     st.booleans(),
 )
 def test_a_smaller_sample_lies_within_a_larger_in_the_order_of_the_files(strata, limit, seed, sample, balance):
@@ -96,6 +96,23 @@ def test_unbalanced_draws_follow_the_population():
     assert abs(np.mean(shares) - 0.9) < 0.02
 
 
+def test_a_random_sample_knows_no_strata_but_balances_golds():
+    items = items_of("A" * 90 + "B" * 10, "A" * 10 + "B" * 90)
+    samples = [drawn(items, 40, seed, sample="random") for seed in range(40)]
+    for sample in samples:
+        assert Counter(item.gold for item in sample) == {"A": 20, "B": 20}
+    # Each A is of s0 with probability 0.9 and each B with 0.1: 20 on average. A stratified draw has 20 every time.
+    counts = [by_source(sample)["s0"] for sample in samples]
+    assert len(set(counts)) > 3 and abs(np.mean(counts) - 20) < 2
+
+
+def test_an_unbalanced_random_sample_is_the_first_of_one_shuffle():
+    items = items_of("A" * 30 + "B" * 5, "B" * 7)
+    shuffled = np.random.default_rng(3).permutation(len(items))
+    expected = [items[i] for i in sorted(shuffled[:12])]
+    assert list(drawn(items, 12, seed=3, sample="random", balance=False)) == expected
+
+
 def test_every_item_of_a_stratum_is_equally_likely():
     items = items_of("AB" * 5, "AB" * 5)
     counts = Counter(item.id for seed in range(1000) for item in drawn(items, 4, seed))
@@ -120,5 +137,5 @@ def test_a_limit_below_one_is_refused(limit):
 
 
 def test_an_unknown_kind_of_sample_is_refused():
-    with pytest.raises(UserError, match=r"data.sample=stratified .* proportional, uniform"):
+    with pytest.raises(UserError, match=r"data.sample=stratified .* proportional, uniform, random"):
         drawn(items_of("AB"), 1, sample="stratified")
