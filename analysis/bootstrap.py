@@ -6,7 +6,7 @@ metrics that share the groups share the weights: a difference or a range of metr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Statistic = Callable[[Array], Array]
 """Sums (K, R) -> metrics (M, R), column by column; NaN where a metric is undefined."""
+Weights = NDArray[np.uint16]
 Interval = Literal["percentile", "bca"]
 
 NUMBERS_AT_ONCE = 4_000_000
@@ -63,15 +64,46 @@ def bootstrap(
         Value and interval. The interval is NaN if a stratum has fewer than two groups, which cannot vary.
         Replicates in which a metric is undefined are left out of its interval.
     """
+    strata = np.zeros(len(sums), dtype=np.int64) if strata is None else strata
+    return evaluate(statistic, sums, resample(strata, replicates, rng), interval=interval, level=level)
+
+
+def resample(strata: NDArray[np.int64], replicates: int, rng: np.random.Generator) -> Weights:
+    """How often each group is drawn in each replicate, with replacement and within its stratum.
+
+    Args:
+        strata: (groups,) codes.
+        replicates: number of resamples.
+        rng: equal generators give equal weights.
+
+    Returns:
+        (replicates, groups); no replicates if a stratum has fewer than two groups, which cannot vary.
+    """
+    parts = [np.flatnonzero(strata == code) for code in np.unique(strata)]
+    if min(map(len, parts)) < 2:
+        replicates = 0
+    weights = np.empty((replicates, len(strata)), dtype=np.uint16)
+    for part in parts:
+        step = max(1, NUMBERS_AT_ONCE // len(part))
+        for start in range(0, replicates, step):
+            weights[start : start + step, part] = _counts(len(part), min(step, replicates - start), rng)
+    return weights
+
+
+def evaluate(
+    statistic: Statistic, sums: Array, weights: Weights, *, interval: Interval = "percentile", level: float = 0.95
+) -> Estimate:
+    """`bootstrap` with resamples drawn before, so that several statistics can share them."""
     if interval not in get_args(Interval):
         raise ValueError(f"interval={interval!r}: choose {' or '.join(get_args(Interval))}")
     total = sums.sum(axis=0)[:, None]
     value = statistic(total)[:, 0]
-    parts = _members(np.zeros(len(sums), dtype=np.int64) if strata is None else strata)
-    if replicates == 0 or min(map(len, parts)) < 2:
+    if not len(weights):
         nowhere = np.full_like(value, np.nan)
         return Estimate(value, nowhere, nowhere, nowhere)
-    draws = np.concatenate([statistic(s) for s in _replicate_sums(sums, parts, replicates, rng)], axis=1)
+    step = max(1, NUMBERS_AT_ONCE // max(sums.shape))
+    chunks = (weights[start : start + step].astype(np.float64) for start in range(0, len(weights), step))
+    draws = np.concatenate([statistic(sums.T @ chunk.T) for chunk in chunks], axis=1)
     levels = np.broadcast_to([(1 - level) / 2, (1 + level) / 2], (len(value), 2))
     if interval == "bca":
         levels = _bca_levels(value, draws, statistic(total - sums.T), levels)
@@ -81,31 +113,12 @@ def bootstrap(
     return Estimate(value, *(np.where(undefined, np.nan, x) for x in (low, high, error)))
 
 
-def _members(strata: NDArray[np.int64]) -> list[NDArray[np.intp]]:
-    return [np.flatnonzero(strata == code) for code in np.unique(strata)]
-
-
-def _replicate_sums(
-    sums: Array, parts: Sequence[NDArray[np.intp]], replicates: int, rng: np.random.Generator
-) -> Iterator[Array]:
-    """Column sums over resamples of the groups, drawn with replacement, (K, some R), till there are all replicates."""
-    step = max(1, NUMBERS_AT_ONCE // max(sums.shape))
-    # A generator for each stratum, so that the number of replicates held at a time changes no draw.
-    generators = [np.random.default_rng(seed) for seed in rng.integers(2**63, size=len(parts))]
-    for start in range(0, replicates, step):
-        size = min(step, replicates - start)
-        weights = np.empty((size, len(sums)))
-        for part, generator in zip(parts, generators, strict=True):
-            weights[:, part] = _weights(len(part), size, generator)
-        yield sums.T @ weights.T
-
-
-def _weights(groups: int, replicates: int, rng: np.random.Generator) -> Array:
+def _counts(groups: int, replicates: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """How often each group is drawn, (replicates, groups); every row sums to `groups`."""
     drawn = rng.integers(groups, size=(replicates, groups))
     drawn += groups * np.arange(replicates)[:, None]
     counts = np.bincount(drawn.ravel(), minlength=replicates * groups)
-    return counts.reshape(replicates, groups).astype(np.float64)
+    return counts.reshape(replicates, groups)
 
 
 def _quantiles(draws: Array, levels: Array) -> Array:

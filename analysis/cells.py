@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.bootstrap import Array, Estimate, Interval, bootstrap
+from analysis.bootstrap import Array, Estimate, Interval, Weights, evaluate, resample
 from analysis.verdicts import CELL
 
 Sums = Mapping[str, Array]
@@ -80,11 +80,13 @@ def estimate(
         undefined, for how many units it is, or how the value is to be read.
     """
     seed = int(rng.integers(2**63))
-    parts = [
-        _tidy(block, _evaluate(block, np.random.default_rng([seed, crc32(dataset.encode())]), replicates, interval))
-        for dataset in sorted(design.units["dataset"].unique())
-        for block in _blocks(design, np.flatnonzero(design.units["dataset"] == dataset))
-    ]
+    parts = []
+    for dataset in sorted(design.units["dataset"].unique()):
+        rows = np.flatnonzero(design.units["dataset"] == dataset)
+        group, groups = pd.factorize(clusters(design.units.iloc[rows]), sort=True)
+        draws = np.random.default_rng([seed, crc32(dataset.encode())])
+        weights = resample(np.zeros(len(groups), dtype=np.int64), replicates, draws)
+        parts += [_tidy(block, _evaluate(block, weights, interval)) for block in _blocks(design, rows, group)]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(TIDY))
 
 
@@ -129,11 +131,10 @@ def slices_by(units: pd.DataFrame, labels: pd.Series[str]) -> dict[str, NDArray[
     return {OVERALL: np.ones(len(units), dtype=bool), **masks}
 
 
-def _blocks(design: Design, rows: NDArray[np.intp]) -> Iterator[_Block]:
-    """The blocks of one data set, whose units are at `rows`; all have the same groups."""
+def _blocks(design: Design, rows: NDArray[np.intp], group: NDArray[np.intp]) -> Iterator[_Block]:
+    """The blocks of one data set, whose units are at `rows` and belong to these groups; all have the same groups."""
     units = design.units.iloc[rows]
     terms = np.column_stack([term[rows] for term in design.terms.values()])
-    group, groups = pd.factorize(clusters(units), sort=True)
     family = units.groupby([c for c in CELL if c != "format"], dropna=False).ngroup().to_numpy()
     for one in range(family.max() + 1):
         for name, mask in design.slices.items():
@@ -141,12 +142,12 @@ def _blocks(design: Design, rows: NDArray[np.intp]) -> Iterator[_Block]:
             if len(at):
                 cell = units.iloc[at].groupby(list(CELL), dropna=False).ngroup().to_numpy()
                 cells = units.iloc[at[np.unique(cell, return_index=True)[1]]][list(CELL)]
-                sums = np.zeros((len(groups), len(cells), terms.shape[1]))
+                sums = np.zeros((group.max() + 1, len(cells), terms.shape[1]))
                 np.add.at(sums, (group[at], cell), terms[at])
                 yield _Block(design, name, cells, sums, len(np.unique(group[at])))
 
 
-def _evaluate(block: _Block, rng: np.random.Generator, replicates: int, interval: Interval) -> Estimate:
+def _evaluate(block: _Block, weights: Weights, interval: Interval) -> Estimate:
     """Metrics of a block, cells varying fastest, then the ranges over its cells."""
     groups, cells, _ = block.sums.shape
     read = terms_read(block.design.metrics)
@@ -158,9 +159,8 @@ def _evaluate(block: _Block, rng: np.random.Generator, replicates: int, interval
         ranges = [_range(values[of]) for of in block.design.ranges.values()]
         return np.concatenate([*values.values(), *ranges])
 
-    if block.populated < 2:
-        replicates = 0
-    return bootstrap(statistic, needed.reshape(groups, -1), rng=rng, replicates=replicates, interval=interval)
+    shared = weights if block.populated > 1 else weights[:0]
+    return evaluate(statistic, needed.reshape(groups, -1), shared, interval=interval)
 
 
 def _range(values: Array) -> Array:
