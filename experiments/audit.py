@@ -10,12 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
 import pandas as pd
 
 from analysis import tables, verdicts
 from analysis.columns import TableError
-from analysis.studies import STUDIES
+from analysis.studies import STUDIES, Options, find
 from experiments.console import ProgressBar, console, show
 from experiments.design import cross, tabulate
 from experiments.manifest import calls, manifest
@@ -69,23 +68,15 @@ def audit(settings: PairwiseSettings, unreadable: str, criteria: str = "objectiv
 
 def measure(table: pd.DataFrame, settings: PairwiseSettings, unreadable: str, folder: Path) -> pd.DataFrame:
     """Writes the verdicts and all that follows from them; returns the main table."""
-    study, options = STUDIES[settings.study], settings.bootstrap
+    options = Options(unreadable, **settings.bootstrap.model_dump())
     try:
         table = verdicts.check(table)
-        metrics = study.metrics(
-            table,
-            rng=np.random.default_rng(options.seed),
-            replicates=options.replicates,
-            unreadable=unreadable,
-            interval=options.interval,
-        )
-        items = study.items(table, unreadable=unreadable)
+        found = find(STUDIES[settings.study], table, options)
     except TableError as error:
         raise UserError(str(error)) from error
     verdicts.write(table, folder / "verdicts.parquet")
-    shown = {name: make(metrics) for name, make in study.tables.items()}
-    tables.publish(metrics, items, shown, folder)
-    return next(iter(shown.values()))
+    tables.publish(found.metrics, found.items, found.tables, folder)
+    return next(iter(found.tables.values()))
 
 
 def identify(settings: PairwiseSettings) -> ModelSpec:

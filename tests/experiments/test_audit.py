@@ -74,7 +74,7 @@ def test_the_manifest_says_what_was_run(tmp_path):
     assert note["settings"]["data"]["limit"] == 4
     assert note["model"]["name"] == "scripted:coin"
     assert note["data"]["items"] == 4
-    assert set(note["prompts"]) == {"direct", "vf_json", "vf_xml", "cot_json", "cot_xml"}
+    assert set(note["prompts"]) == {f"pairwise/{form}" for form in note["settings"]["format"]}
     assert note["calls"]["outcomes"] == {"ok": 40}
     assert note["versions"]["numpy"]
 
