@@ -6,34 +6,27 @@ Winners here are in the order shown: `A` is the first answer on the page.
 
 import json
 import re
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import json_repair
 
+from judges.finetuned import FINETUNED
+from judges.reading import Format, Reading, agreed
 from judges.records import Constraint
 
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a text says. No winner exactly when `problem` says why."""
-
-    winner: str | None
-    repaired: bool = False
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """One way of asking for a verdict; its instruction is the template of the same name."""
-
-    read: Callable[[str], Reading]
-    max_tokens: int
-    constraint: Constraint | None = None
-    """What the text may be under structured output; None where the format has room for free text."""
-    labels: tuple[str, ...] = ()
-    """First tokens that are the verdict itself, so that their log-probabilities mean something."""
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Reading",
+    "Thinking",
+    "agreed",
+    "read_brackets",
+    "read_json",
+    "read_letter",
+    "read_xml",
+    "split_thinking",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +56,6 @@ def split_thinking(text: str, thinking: Thinking | None) -> tuple[str, str]:
     if not closed:
         return (before.lstrip().removeprefix(marks.open), "") if opened else ("", text)
     return before.lstrip().removeprefix(marks.open).strip(), after.lstrip()
-
-
-def agreed(winners: Iterable[str], repaired: bool) -> Reading:
-    """The one verdict that all statements make; none, or contradicting ones, are unreadable."""
-    found = set(winners)
-    if len(found) == 1:
-        return Reading(found.pop(), repaired)
-    return Reading(None, problem="contradicting verdicts" if found else "no verdict")
 
 
 # One letter, or "Answer A" ------------------------------------------------------------------------------------------
@@ -225,4 +210,5 @@ FORMATS: dict[str, Format] = {
     ),
     "vanilla": Format(read_letter, 32, Constraint("choice", '["Answer A", "Answer B"]')),
     "arena_hard": Format(read_brackets, 4096),
+    **FINETUNED,
 }

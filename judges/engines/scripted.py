@@ -63,6 +63,9 @@ _FORMS = (
     (re.compile(r"<verdict>"), "<verdict>{}</verdict>\n<reason>Scripted.</reason>"),
     (re.compile(r'"verdict"'), '{{"verdict": "{}", "reason": "Scripted."}}'),
     (re.compile(r"\[\[[AB]>"), "[[{0}>{1}]]"),
+    (re.compile(r"\[\[A\]\]"), "[[{}]]"),
+    (re.compile(r"\[RESULT\]"), "Scripted. [RESULT] {}"),
+    (re.compile(r"final decision is"), "So, the final decision is Response {2}."),
 )
 
 
@@ -71,5 +74,5 @@ def _phrase(letter: str, request: Request) -> str:
     asked = request.messages[-1].content
     for sign, form in _FORMS:
         if sign.search(asked):
-            return form.format(letter, "B" if letter == "A" else "A")
+            return form.format(letter, "B" if letter == "A" else "A", "1" if letter == "A" else "2")
     return letter
