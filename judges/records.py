@@ -184,6 +184,8 @@ class Completion:
     """From submission to the last token."""
     label_logprobs: Mapping[str, float] | None = None
     """Log of the summed probability of each label's tokens at the first generated position."""
+    score: float | None = None
+    """What a reward model gives a conversation: unbounded, and comparable only within one model."""
     engine: str = ""
     """Fingerprint of the engine: name, version, flags that matter."""
     note: str = ""

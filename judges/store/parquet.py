@@ -36,6 +36,7 @@ def schema() -> "pa.Schema":
         "at": pa.timestamp("us", tz="UTC"),
         "outcome": pa.string(),
         "label_logprobs": pa.map_(pa.string(), pa.float64()),
+        "score": pa.float64(),
     }
     return pa.schema([(f.name, special.get(f.name) or types[f.type]) for f in msgspec.structs.fields(Record)])
 
@@ -67,7 +68,7 @@ def tables(path: Path, rows: Sequence[int], columns: Sequence[str]) -> "Iterator
         wanted = np.asarray(rows, dtype=np.int64)
         group = np.searchsorted(ends, wanted, side="right")
         for g in np.unique(group):
-            table = file.read_row_group(int(g), columns=list(columns)).select(list(columns))
+            table = _all_columns(file.read_row_group(int(g), columns=list(columns)), columns)
             here = wanted[group == g] - (ends[g] - lengths[g])
             yield table if len(here) == table.num_rows else table.take(here)
 
@@ -78,10 +79,22 @@ def table(records: Iterable[Record], columns: Sequence[str]) -> "pa.Table":
 
     records = list(records)
     data = {name: [getattr(record, name) for record in records] for name in columns}
+    if "score" in data:
+        data["score"] = [None if score is None else float(score) for score in data["score"]]
     if "label_logprobs" in data:
         logprobs = map(numbers, data["label_logprobs"])
         data["label_logprobs"] = [None if pairs is None else list(pairs.items()) for pairs in logprobs]
     return pa.table(data, schema=pa.schema([schema().field(name) for name in columns]))
+
+
+def _all_columns(found: "pa.Table", columns: Sequence[str]) -> "pa.Table":
+    """The named columns in that order; one that the file was written without is empty."""
+    import pyarrow as pa
+
+    for name in columns:
+        if name not in found.column_names:
+            found = found.append_column(schema().field(name), pa.nulls(found.num_rows, schema().field(name).type))
+    return found.select(list(columns))
 
 
 @contextmanager

@@ -31,6 +31,8 @@ class Record(msgspec.Struct, frozen=True, gc=False):
     label_logprobs: dict[str, float | NotANumber] | None
     engine: str
     note: str
+    score: float | NotANumber | None = None
+    """Absent from what was stored before there were scores."""
 
 
 def record(request: Request, completion: Completion) -> Record:
@@ -51,11 +53,12 @@ def record(request: Request, completion: Completion) -> Record:
         label_logprobs=_words(completion.label_logprobs),
         engine=completion.engine,
         note=completion.note,
+        score=None if completion.score is None else _word(completion.score),
     )
 
 
 def completion(record: Record) -> Completion:
-    """The completion as it was put, label log-probabilities as numbers again."""
+    """The completion as it was put, with numbers for words."""
     return Completion(
         text=record.text,
         outcome=record.outcome,
@@ -66,6 +69,7 @@ def completion(record: Record) -> Completion:
         completion_tokens=record.completion_tokens,
         seconds=record.seconds,
         label_logprobs=numbers(record.label_logprobs),
+        score=None if record.score is None else float(record.score),
         engine=record.engine,
         note=record.note,
     )
