@@ -69,7 +69,7 @@ def variance(options: argparse.Namespace) -> None:
         }
     )
     if not made:
-        raise TableError("; ".join(dict.fromkeys(absent.values())))
+        raise TableError("; ".join(f"{name}: {reason}" for name, reason in absent.items()))
     _write(made, absent, options)
 
 

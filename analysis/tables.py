@@ -45,6 +45,8 @@ def wide(
     shown = metrics["slice"] != OVERALL if part == "*" else metrics["slice"] == part
     rows = [*CELL, "slice"] if part == "*" else list(CELL)
     chosen = metrics[metrics["metric"].isin(names) & shown]
+    if part == "*":
+        chosen = chosen.sort_values(rows, kind="stable")
     ends = {end: chosen[end].mask(chosen["metric"].isin(bare)) for end in ("ci_low", "ci_high")}
     return _pivot(chosen.assign(**ends), rows, "metric", names, n_of)
 
@@ -136,7 +138,9 @@ def _shown(value: object) -> object:
 
 
 def _small(value: float) -> str:
-    return f"{value:.2g}" if 0 < abs(value) < 0.0005 else cell(value)
+    if not 0 < abs(value) < 0.0005:
+        return cell(value)
+    return f"{abs(value):.2g}" if value > 0 else f"−{abs(value):.2g}"
 
 
 def _one_line(text: str) -> str:

@@ -2,8 +2,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.cells import TIDY
+from analysis.columns import TableError
 from analysis.reliability import trust
-from analysis.tables import by_slice, latex, markdown, wide
+from analysis.tables import attempt, by_slice, latex, markdown, plain, save_tables, wide
 
 
 def metrics(rows, judge="j"):
@@ -49,3 +50,31 @@ def test_tidy_metrics_have_one_number_a_row(rows):
     found = metrics(rows)
     assert tuple(found) == TIDY
     assert not found.duplicated(["judge", "format", "slice", "metric"]).any()
+
+
+def test_a_row_a_slice_and_metrics_without_their_interval(rows):
+    table = wide(metrics(rows), ["A", "phi"], n_of="A", part="*", bare=["phi"])
+    assert table[["format", "slice"]].to_numpy().tolist() == [["x", "p"], ["x", "q"], ["y", "p"], ["y", "q"]]
+    assert table["phi"].tolist() == ["1.000", "0.000", "0.000", "0.000"]
+    whole = wide(metrics(rows), ["A", "phi"], n_of="A", bare=["phi"])
+    assert whole["phi"].tolist() == ["0.500", "0.000"]
+    assert whole["A"].iloc[0] == "0.750 [0.500, 1.000]"
+
+
+def test_numbers_are_shown_short_and_kept_in_full(tmp_path):
+    table = pd.DataFrame({"p": [0.12345, 3.2e-9, -0.00001, np.nan], "n": [12.0, 2, 0, 1], "note": ["a", "", "b", "c"]})
+    shown = plain(table)
+    assert shown["p"].tolist() == ["0.123", "3.2e-09", "−1e-05", "–"]
+    assert shown["n"].tolist() == ["12", "2", "0", "1"]
+    save_tables({"t": table}, tmp_path)
+    assert pd.read_csv(tmp_path / "tables" / "t.csv")["p"].tolist()[:3] == [0.12345, 3.2e-9, -0.00001]
+    assert "| 0.123 | 12 | a |" in (tmp_path / "tables" / "t.md").read_text(encoding="utf-8")
+
+
+def test_a_table_that_cannot_be_made_leaves_its_reason():
+    def impossible():
+        raise TableError("needs two judges")
+
+    made, absent = attempt({"one": lambda: pd.DataFrame({"a": [1]}), "other": impossible})
+    assert list(made) == ["one"]
+    assert absent == {"other": "needs two judges"}
