@@ -101,9 +101,11 @@ def evaluate(
     if not len(weights):
         nowhere = np.full_like(value, np.nan)
         return Estimate(value, nowhere, nowhere, nowhere)
+    # Groups that add nothing, such as those outside a slice, need not be multiplied.
+    adds = sums.any(axis=1)
     step = max(1, NUMBERS_AT_ONCE // max(sums.shape))
-    chunks = (weights[start : start + step].astype(np.float64) for start in range(0, len(weights), step))
-    draws = np.concatenate([statistic(sums.T @ chunk.T) for chunk in chunks], axis=1)
+    chunks = (weights[start : start + step, adds].astype(np.float64) for start in range(0, len(weights), step))
+    draws = np.concatenate([statistic(sums[adds].T @ chunk.T) for chunk in chunks], axis=1)
     levels = np.broadcast_to([(1 - level) / 2, (1 + level) / 2], (len(value), 2))
     if interval == "bca":
         levels = _bca_levels(value, draws, statistic(total - sums.T), levels)

@@ -29,8 +29,8 @@ class Crossed:
     """Responses; one axis a facet."""
     weights: Array
     """How many verdicts are behind each response; same shape."""
-    left_out: tuple[str, ...] = ()
-    """Levels without which the design is complete: `judge x`."""
+    left_out: tuple[tuple[str, object], ...] = ()
+    """Levels without which the design is complete, each with its facet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def _complete(design: Crossed) -> Crossed:
         axis = int(np.argmax([share.max() for share in shares]))
         worst = int(shares[axis].argmax())
         facet = list(design.levels)[axis]
-        left_out.append(f"{facet} {design.levels[facet][kept[axis][worst]]}")
+        left_out.append((facet, design.levels[facet][kept[axis][worst]]))
         kept[axis] = np.delete(kept[axis], worst)
     if not part.size:
         raise TableError(f"no part of the design {label(tuple(design.levels))} is complete; judge what is missing")

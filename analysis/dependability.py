@@ -63,7 +63,8 @@ def d_study(units: pd.DataFrame, *, targets: Sequence[float] = TARGETS, complete
     """The cheapest designs that reach target dependabilities, for telling pairs apart and for telling judges apart.
 
     Pairs are told apart by verdicts for answer A, judges by correct ones. Where pairs have repeats, their mean is
-    the score, else the one verdict is. Of equally cheap designs the most dependable is shown.
+    the score, else the one verdict is. Of equally cheap designs the most dependable is shown. As in the source,
+    orders are random: averaging over both halves the order's components, although there are no others.
 
     Args:
         units: one row a pair in a cell, from `analysis.repeats.items`.

@@ -68,7 +68,9 @@ def varied(part: pd.DataFrame, facets: Sequence[str], purpose: str) -> list[str]
 def described(design: Crossed) -> str:
     """The sizes of a design, and what had to be left out: the note beside its numbers."""
     sizes = ", ".join(f"{len(of):,} of {f}" for f, of in design.levels.items())
-    return sizes + (f"; left out: {', '.join(design.left_out)}" if design.left_out else "")
+    gone = {f: [str(level) for facet, level in design.left_out if facet == f] for f in design.levels}
+    named = [f"{f} {', '.join(of)}" if len(of) <= NAMED else f"{len(of):,} of {f}" for f, of in gone.items() if of]
+    return sizes + (f"; left out: {'; '.join(named)}" if named else "")
 
 
 def _undefined(metric: str, cells: pd.DataFrame) -> str:

@@ -198,6 +198,9 @@ def test_designs_that_are_not_complete_are_refused_or_trimmed(rows):
     with pytest.raises(TableError, match=r"1 of 48 cells .* pair p4, judge j1, format f0, order BA"):
         g_study(units)
     assert "left out: pair p4" in g_study(units, complete_only=True)["note"].iloc[0]
+    patchy = audit(rows, lambda i, j, f, o: "?" if i < 7 and (j, f, o) == (1, 0, 1) else "AB"[i % 2], pairs=40)
+    note = g_study(items(patchy), complete_only=True)["note"].iloc[0]
+    assert note == "33 of pair, 2 of judge, 2 of format, 2 of order; left out: 7 of pair"
     with pytest.raises(TableError, match="no part of the design"):
         g_study(items(audit(rows, lambda i, j, f, o: "?")), complete_only=True)
 
