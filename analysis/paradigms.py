@@ -34,8 +34,8 @@ def paradigms(metrics: pd.DataFrame) -> pd.DataFrame:
     shown = (metrics["method"] != DIRECT["method"]) | (metrics["format"] == DIRECT["format"])
     chosen = metrics[shown & (metrics["format"] != ALL_FORMATS) & (metrics["slice"] == OVERALL)]
     if chosen["method"].nunique() < 2:
-        only = ", ".join(chosen["method"].unique()) or "no direct verdicts"
-        raise TableError(f"paradigms are compared where there are two methods or more; there is {only}")
+        only = ", ".join(chosen["method"].unique()) or "none recorded"
+        raise TableError(f"paradigms are compared where there are two methods or more; the table's are: {only}")
     chosen = chosen.sort_values(["judge", "dataset", "method"], kind="stable", key=_direct_first)
     table = wide(chosen, ["C", "phi", "A", "T"], n_of="T")
     table.insert(list(table).index("T") + 1, GAIN, _gains(chosen[chosen["metric"] == "T"]))

@@ -101,9 +101,9 @@ def test_ties_between_criteria_take_the_general_form(rows):
 
 def test_one_method_alone_has_no_paradigms(rows):
     found = findings("trust", methods(rows)[0])
-    assert "there is pairwise" in found.absent["paradigms"]
+    assert "the table's are: pairwise" in found.absent["paradigms"]
     assert "two temperatures" in found.absent["temperature"]
-    with pytest.raises(TableError, match="two methods or more; there is flask"):
+    with pytest.raises(TableError, match="two methods or more; the table's are: flask"):
         paradigms(trust(methods(rows)[2], rng=np.random.default_rng(0), replicates=0))
 
 
