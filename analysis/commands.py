@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis import drawing, tables
 from analysis.columns import TableError
-from analysis.studies import STUDIES, Options, find
+from analysis.studies import STUDIES, Options, find, variance_tables
 from analysis.verdicts import read
 
 
@@ -50,24 +50,7 @@ def compare(options: argparse.Namespace) -> None:
 
 def variance(options: argparse.Namespace) -> None:
     """Analysis of variance over cells, variance components of verdicts, and the cheapest dependable designs."""
-    from analysis.dependability import d_study
-    from analysis.generalizability import g_study
-    from analysis.variance import anova
-
-    verdicts = read(options.verdicts)
-    trust, complete = STUDIES["trust"], options.complete_only
-    units = trust.items(verdicts, unreadable=options.unreadable)
-    point = trust.metrics(
-        verdicts, rng=np.random.default_rng(options.seed), replicates=0, unreadable=options.unreadable
-    )
-    made, absent = tables.attempt(
-        {
-            "anova": lambda: anova(point, complete_only=complete),
-            "g_study": lambda: g_study(units, complete_only=complete),
-            "g_study_correct": lambda: g_study(units, response="correct", complete_only=complete),
-            "d_study": lambda: d_study(units, complete_only=complete),
-        }
-    )
+    made, absent = variance_tables(read(options.verdicts), options.unreadable, complete_only=options.complete_only)
     if not made:
         raise TableError("; ".join(f"{name}: {reason}" for name, reason in absent.items()))
     _write(made, absent, options)

@@ -14,9 +14,12 @@ from analysis import accuracy, figures, reliability, repeats
 from analysis.bootstrap import Interval
 from analysis.cells import Design, estimate
 from analysis.contrast import temperature
+from analysis.dependability import d_study
+from analysis.generalizability import g_study
 from analysis.paradigms import paradigms
 from analysis.policies import only, policies
 from analysis.tables import attempt, by_slice, wide
+from analysis.variance import anova
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -94,6 +97,27 @@ def find(study: Study, verdicts: pd.DataFrame, options: Options) -> Findings:
     made |= {"policies": partial(_policies, study, verdicts, metrics, options)}
     tables, absent = attempt(made)
     return Findings(metrics, items, tables, absent)
+
+
+def variance_tables(
+    verdicts: pd.DataFrame, unreadable: str, *, complete_only: bool = False
+) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
+    """Analysis of variance of T over cells, components of verdicts, and the cheapest dependable designs.
+
+    Returns:
+        Tables by name, and the reasons why there are none of the others.
+    """
+    trust = STUDIES["trust"]
+    units = trust.items(verdicts, unreadable=unreadable)
+    point = trust.metrics(verdicts, rng=np.random.default_rng(0), replicates=0, unreadable=unreadable)
+    return attempt(
+        {
+            "anova": lambda: anova(point, complete_only=complete_only),
+            "g_study": lambda: g_study(units, complete_only=complete_only),
+            "g_study_correct": lambda: g_study(units, response="correct", complete_only=complete_only),
+            "d_study": lambda: d_study(units, complete_only=complete_only),
+        }
+    )
 
 
 def _policies(study: Study, verdicts: pd.DataFrame, metrics: pd.DataFrame, options: Options) -> pd.DataFrame:
