@@ -5,10 +5,14 @@ import shutil
 from importlib.util import find_spec
 
 import pytest
+from hypothesis import settings
 
 from judges.engines import Placement
 from judges.engines.models import resolve_revision
 from judges.records import ModelSpec
+
+settings.register_profile("unhurried", deadline=None)  # A busy machine is no failure.
+settings.load_profile("unhurried")
 
 
 @pytest.hookimpl(tryfirst=True)
