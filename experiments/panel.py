@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from experiments.settings import PairwiseSettings
 from judges import prompts
 from judges.ask import Step
+from judges.engines import RewardSettings
 from judges.judge import PairwiseJudge
-from judges.records import Completion, ModelSpec, Request, Trial, Verdict
+from judges.records import Completion, ModelSpec, Request, Trial, UserError, Verdict
+from judges.reward import RewardJudge
 from judges.rubrics import CRITERIA, Flask, GEval
 
 
@@ -35,7 +37,16 @@ def panel(settings: PairwiseSettings, model: ModelSpec, criteria: str = "objecti
         settings: of the study.
         model: whom they ask.
         criteria: key of `judges.rubrics.CRITERIA`, for the methods that judge by criteria.
+
+    Raises:
+        UserError: a reward model is to judge by a method that needs words.
     """
+    if isinstance(settings.engine, RewardSettings):
+        if wordy := sorted({method for method, _ in settings.asked} - {"reward"}):
+            raise UserError(
+                f"a reward model scores answers and writes nothing, so it can't judge by {wordy}; leave it out"
+            )
+        return Panel({"reward": RewardJudge(model)}, {})
     found = {cell: prompts.load(*cell, settings.prompt.path) for cell in settings.asked}
     pairwise = {form: prompt for (method, form), prompt in found.items() if method == "pairwise"}
     thinking, seed = settings.model.thinking, settings.seed

@@ -5,10 +5,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeInt, PositiveInt
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+    model_validator,
+)
 
 from experiments.complaints import nearest
-from judges.engines import Placement, ScriptedSettings, TransformersSettings, VllmSettings
+from judges.engines import Placement, RewardSettings, ScriptedSettings, TransformersSettings, VllmSettings
 from judges.formats import FORMATS, Thinking
 from judges.records import ModelSpec, Order
 
@@ -109,7 +118,9 @@ class Settings(Strict):
     seed: int = 0
     model: Model
     data: Data
-    engine: Annotated[VllmSettings | TransformersSettings | ScriptedSettings, Field(discriminator="kind")]
+    engine: Annotated[
+        VllmSettings | TransformersSettings | RewardSettings | ScriptedSettings, Field(discriminator="kind")
+    ]
     prompt: Prompts = Prompts()
     bootstrap: Bootstrap = Bootstrap()
 
@@ -128,5 +139,15 @@ class PairwiseSettings(Settings):
 
     @property
     def asked(self) -> tuple[tuple[str, str], ...]:
-        """What is asked of every pair: method and format."""
+        """What is asked of every pair: method and format; of a reward model a score, whatever `format` says."""
+        if isinstance(self.engine, RewardSettings):
+            return (("reward", "score"),)
         return tuple(("pairwise", form) for form in self.format)
+
+    @model_validator(mode="after")
+    def _a_score_is_not_sampled(self) -> "PairwiseSettings":
+        if isinstance(self.engine, RewardSettings):
+            meaningless = {"temperature": any(self.temperature), "constrained": self.constrained}
+            if wrong := [name for name, set_ in meaningless.items() if set_]:
+                raise ValueError(f"a reward model writes nothing that {' or '.join(wrong)} could change; leave it out")
+        return self

@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Protocol, Self
 
-from judges.engines.settings import Placement, ScriptedSettings, Settings, TransformersSettings, VllmSettings
+from judges.engines.settings import (
+    Placement,
+    RewardSettings,
+    ScriptedSettings,
+    Settings,
+    TransformersSettings,
+    VllmSettings,
+)
 from judges.records import Completion, ModelSpec, Request
 
 __all__ = [
@@ -15,6 +22,7 @@ __all__ = [
     "OnDemand",
     "OpenEngine",
     "Placement",
+    "RewardSettings",
     "ScriptedSettings",
     "Settings",
     "TransformersSettings",
@@ -51,6 +59,13 @@ def _transformers(model: ModelSpec, placement: Placement, settings: Settings) ->
     return Transformers(model, placement, settings)
 
 
+def _reward(model: ModelSpec, placement: Placement, settings: Settings) -> OpenEngine:
+    from judges.engines.reward import Reward
+
+    assert isinstance(settings, RewardSettings)
+    return Reward(model, placement, settings)
+
+
 def _scripted(model: ModelSpec, placement: Placement, settings: Settings) -> OpenEngine:
     from judges.engines.scripted import Scripted, script
 
@@ -61,6 +76,7 @@ def _scripted(model: ModelSpec, placement: Placement, settings: Settings) -> Ope
 OPENERS: dict[str, Callable[[ModelSpec, Placement, Settings], OpenEngine]] = {
     "vllm": _vllm,
     "transformers": _transformers,
+    "reward": _reward,
     "scripted": _scripted,
 }
 

@@ -83,6 +83,42 @@ class TransformersSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RewardSettings:
+    """A reward model: it scores answers and generates nothing, so nothing is sampled."""
+
+    __pydantic_config__: ClassVar = _STRICT
+
+    kind: Literal["reward"] = "reward"
+    backend: Literal["auto", "vllm", "transformers"] = "auto"
+    """`auto`: vLLM where it is installed, else transformers."""
+    batch_size: int = 8
+    """transformers: conversations scored together."""
+    device: str = "auto"
+    """transformers: `auto`, `cpu`, `cuda` or `cuda:N`."""
+    eager: bool | None = None
+    """This and all below, vLLM: as in `VllmSettings`."""
+    batch_invariant: bool = False
+    max_sequences: int = 256
+    gpu_memory: float = 0.9
+    cpu_cache_gib: int = 4
+    cpu_reserved: int = 0
+    separate_process: bool = True
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        _positive(self, "batch_size")
+        self.vllm()
+
+    def vllm(self) -> VllmSettings:
+        """What vLLM needs to know of this."""
+        same = ("eager", "batch_invariant", "max_sequences", "gpu_memory", "cpu_cache_gib", "cpu_reserved")
+        return VllmSettings(
+            **{name: getattr(self, name) for name in (*same, "separate_process", "log")},
+            seeded=False,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class ScriptedSettings:
     """A Python function in place of a model."""
 
@@ -95,7 +131,7 @@ class ScriptedSettings:
     """Seconds before each reply: to rehearse how a long run goes on, is watched and is broken off."""
 
 
-Settings = VllmSettings | TransformersSettings | ScriptedSettings
+Settings = VllmSettings | TransformersSettings | RewardSettings | ScriptedSettings
 
 
 def _positive(record: object, *names: str) -> None:
