@@ -30,7 +30,7 @@ def command(*arguments, cwd=None):
 def test_every_judge_composes(judge):
     model = composed(f"judge={judge}").model
     assert model.name == judge
-    assert model.context >= 8192
+    assert model.context >= 4096
     assert model.revision == "main"  # nothing is pinned that was not seen
 
 
@@ -62,6 +62,31 @@ def test_family_needs():
     assert composed("judge=qwen3-30b-thinking").model.thinking.close == "</think>"
 
 
+REWARD_MODELS = {
+    *("skywork-reward-gemma-2-27b", "skywork-reward-llama-3.1-8b", "skywork-reward-llama-3.1-8b-v0.2", "grm-gemma-2b"),
+    *("internlm2-7b-reward", "internlm2-20b-reward", "skywork-reward-v2-llama-3.1-8b", "skywork-reward-v2-qwen3-0.6b"),
+}
+
+
+def test_reward_models_are_there_and_only_those_that_need_it_run_their_own_code():
+    assert complaints.choices(CONF, "judge").count("auto-j-13b") == 1
+    own = {judge for judge in REWARD_MODELS if composed(f"judge={judge}", "engine=reward").model.trust_remote_code}
+    assert own == {"internlm2-7b-reward", "internlm2-20b-reward"}
+    every = complaints.choices(CONF, "judge")
+    assert {judge for judge in every if composed(f"judge={judge}").model.trust_remote_code} == own
+
+
+@pytest.mark.parametrize("experiment", ["trust", "judgebench"])
+def test_a_reward_model_is_asked_for_a_score_whatever_the_format(experiment):
+    settings = composed("engine=reward", f"experiment={experiment}", "format=[direct,cot_xml]")
+    assert settings.asked == (("reward", "score"),)
+
+
+def test_a_fine_tuned_judges_format_is_one_of_the_formats():
+    settings = composed("judge=prometheus-7b", "format=prometheus")
+    assert settings.asked == (("pairwise", "prometheus"),) and settings.model.system == "merge"
+
+
 def test_one_value_stands_for_a_list():
     settings = composed("format=direct", "temperature=1", "order=AB")
     assert (settings.format, settings.temperature, settings.order) == (("direct",), (1.0,), ("AB",))
@@ -85,6 +110,8 @@ def test_one_value_stands_for_a_list():
         (["temperature=3"], "temperature.0: Input should be less than or equal to 2"),
         (["unreadable=tie"], "unreadable: Input should be 'drop' or 'fail'"),
         (["engine.eagr=true"], "did you mean 'engine.eager'?"),
+        (["engine=reward", "temperature=[0,1]"], "a reward model writes nothing that temperature could change"),
+        (["engine=reward", "paradigm=[direct,flask]", "data.limit=2"], "can't judge by ['flask']"),
         (["repeats=[1"], "can't read the command"),
         (["data.path=/nowhere", "data=judgebench", "engine=scripted"], "/nowhere"),
         (["prompt.path=/nowhere", "engine=scripted"], "no *.txt templates there"),
