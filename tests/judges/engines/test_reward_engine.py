@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 
 from judges.engines import Placement, RewardSettings, VllmSettings, open_engine, smollm2
-from judges.engines.chat import load_tokenizer
+from judges.engines.chat import Chat, load_tokenizer
 from judges.engines.head import Head
 from judges.engines.models import resolve_revision
+from judges.engines.reward import close_turns
 from judges.records import Message, ModelSpec, Request, Sampling, UserError
 
 SETTINGS = {
@@ -232,6 +233,26 @@ def test_weights_without_a_head_are_not_given_a_random_one(tmp_path, tiny_reward
 
 
 @pytest.mark.parametrize(
+    ("name", "bos", "end"),
+    [
+        ("qwen3", None, ["<|im_end|>", "Ċ"]),
+        ("llama3_1", "<|begin_of_text|>", ["<|eot_id|>"]),
+        ("gemma3", "<bos>", ["<end_of_turn>", "\n"]),
+    ],
+)
+def test_each_familys_conversation_ends_with_the_answers_turn(family, name, bos, end):
+    tokenizer = load_tokenizer(family(name), False)
+    turns = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]
+    expected = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=False)
+    model = ModelSpec(name, "1")
+    messages = request(model, "Hi", "Ho").messages
+    ids = Chat(close_turns(tokenizer), model).encode([messages])[messages]
+    tokens = tokenizer.convert_ids_to_tokens(ids)
+    assert tokenizer.decode(ids) == expected
+    assert tokens.count(bos) == (1 if bos else 0) and tokens[-len(end) :] == end
+
+
+@pytest.mark.parametrize(
     ("head", "shown"),
     [
         (Head(False, None, None), [7, 8, 0]),
@@ -291,3 +312,42 @@ def test_a_reward_model_is_audited_as_a_user_types_it(tiny_reward, tmp_path, stu
     assert overall["accuracy" if study == "judgebench" else "T_joint"] == pytest.approx(right)
     again = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True)
     assert "no model is loaded" in again.stderr and again.stdout == done.stdout
+
+
+def save_per_token(folder):
+    """A random Qwen2 whose head scores every token, read at a closing token of its own (as InternLM2's is)."""
+    import torch
+    from safetensors.torch import save_file
+    from transformers import Qwen2Config, Qwen2Model
+
+    source = smollm2.folder()
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("*.safetensors", "config.json"))
+    torch.manual_seed(3)
+    shape = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2}
+    size = {"vocab_size": 49152, "num_key_value_heads": 1, "max_position_embeddings": 1024}
+    config = Qwen2Config(**shape, **size, architectures=["Qwen2ForRewardModel"], reward_token_id=7, num_labels=1)
+    body = Qwen2Model(config).to(torch.float32).eval()
+    head = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 1))
+    weights = {f"model.{n}": w for n, w in body.state_dict().items()}
+    weights |= {f"score.{n}": w for n, w in head.state_dict().items()}
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    config.save_pretrained(folder)
+    return lambda ids: head(body(torch.tensor([ids])).last_hidden_state)[0, -1].item()
+
+
+@pytest.mark.vllm
+def test_a_head_that_scores_every_token_is_read_at_its_closing_token(tmp_path):
+    score = save_per_token(tmp_path / "model")
+    model, placement = spec(tmp_path / "model"), Placement(str(tmp_path / "model"))
+    settings = RewardSettings(backend="vllm", cpu_cache_gib=1, separate_process=False)
+    engine = open_engine(model, placement, settings)
+    asked = [request(model, *CONVERSATIONS[name]) for name in ("right", "long")]
+    found = {r.key: c for r, c in engine.generate(asked)}
+    engine.close()
+    tokenizer = load_tokenizer(tmp_path / "model", False)
+    for r in asked:
+        turns = [{"role": m.role, "content": m.content} for m in r.messages]
+        ids = tokenizer(tokenizer.apply_chat_template(turns, tokenize=False), add_special_tokens=False)["input_ids"]
+        assert found[r.key].prompt_tokens == len(ids) + 1
+        assert found[r.key].score == pytest.approx(score([*ids, 7]), abs=1e-4)
+        assert found[r.key].score != pytest.approx(score(ids), abs=1e-4)
