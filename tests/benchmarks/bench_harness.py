@@ -18,6 +18,7 @@ from experiments.settings import PairwiseSettings
 
 PAIRS = Path(os.environ.get("JUDGEBENCH", "../shared/data/judgebench"))
 RUNS = 3
+RESULT = "result.json"
 
 
 def settings(root: str, **design: Any) -> PairwiseSettings:
@@ -132,11 +133,10 @@ def shared(p: list[int], q: list[int]) -> int:
 
 def in_a_process(name: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as root:
-        run = [sys.executable, __file__, name, root]
-        done = subprocess.run(run, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(done.stderr)
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+        done = subprocess.run([sys.executable, __file__, name, root], capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(done.stderr)
+        return dict(json.loads((Path(root) / RESULT).read_text()))
 
 
 def main() -> None:
@@ -159,6 +159,7 @@ def main() -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        print(json.dumps({"harness": harness, "raw": raw, "prefix": prefix}[sys.argv[1]](sys.argv[2])))
+        measured = {"harness": harness, "raw": raw, "prefix": prefix}[sys.argv[1]](sys.argv[2])
+        (Path(sys.argv[2]) / RESULT).write_text(json.dumps(measured))  # The engine prints what it likes.
     else:
         main()
