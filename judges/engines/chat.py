@@ -68,7 +68,7 @@ class Chat:
     """A model's tokenizer and chat template, under the policies of its spec."""
 
     def __init__(self, tokenizer: Any, model: ModelSpec) -> None:
-        if not getattr(tokenizer, "chat_template", None):
+        if not (getattr(tokenizer, "chat_template", None) or model.template_args.get("chat_template")):
             raise UserError(
                 f"{model.name} has no chat template, so it can't be asked anything as a judge. It is a base model, or "
                 "its folder lacks chat_template.jinja; use the instruction-tuned model of that family"
