@@ -56,8 +56,10 @@ def load(method: str, name: str, folder: Path | None = None) -> Prompt:
         method: the folder of templates, such as `pairwise`.
         name: the format. `<name>.txt` holds its closing instruction; `<name>.system.txt` and
             `<name>.user.txt`, where they exist, stand in for `system.txt` and `user.txt`.
-        folder: a user's own templates; files that it lacks come from ours.
+        folder: a user's own templates, or a folder of them for each method; files that it lacks come from ours.
     """
+    if folder is not None and (folder / method).is_dir():
+        folder = folder / method
     places = [TEMPLATES / method] if folder is None else [folder, TEMPLATES / method]
     if folder is not None and not any(folder.glob("*.txt")):
         raise UserError(f"prompt.path={folder}: no *.txt templates there; expected names such as user.txt, {name}.txt")

@@ -16,6 +16,7 @@ _QUIET = {
     "VLLM_DO_NOT_TRACK": "1",
     "TORCH_CPP_LOG_LEVEL": "ERROR",
     "TOKENIZERS_PARALLELISM": "true",
+    "PYTHONWARNINGS": "ignore::FutureWarning",  # In the processes that vLLM starts.
 }
 
 
