@@ -62,6 +62,8 @@ def audit(settings: PairwiseSettings, unreadable: str, criteria: str = "objectiv
     with _filled(folder) as scratch:
         main = measure(table, settings, unreadable, scratch)
         (scratch / "manifest.json").write_text(json.dumps(note, indent=1, ensure_ascii=False), encoding="utf-8")
+    for caveat in note["caveats"]:
+        console.print(f"note: {caveat}", markup=False)
     show(main, f"{settings.study}: {settings.model.name} on {settings.data.label}", folder)
     return folder
 

@@ -49,10 +49,25 @@ def manifest(
         "data": data,
         "prompts": prompts,
         "calls": calls,
+        "caveats": caveats(calls),
         "versions": {"python": platform.python_version(), **_versions()},
         "git": _git(),
         "machine": {"system": platform.platform(), "gpus": _gpus()},
     }
+
+
+def caveats(calls: Mapping[str, Any]) -> list[str]:
+    """What a reader of the numbers should know about how the calls were made."""
+    engines, found = calls["engines"], []
+    if len(engines) > 1:
+        found.append("more than one engine answered: " + ", ".join(f"{n} by {name}" for name, n in engines.items()))
+    depends = any(name.startswith(("vllm", "transformers")) and "batch-invariant" not in name for name in engines)
+    if depends and 0 < calls["asked_now"] < calls["total"]:
+        found.append(
+            f"resumed: {calls['from_store']} calls were answered by earlier runs, in other batches, which alone can "
+            "change a verdict (engine.batch_invariant=true, where the GPU has it, prevents that)"
+        )
+    return found
 
 
 def calls(completions: Iterable[Completion], asked: int) -> dict[str, Any]:

@@ -183,7 +183,10 @@ class Completion:
     seconds: float = 0.0
     """From submission to the last token."""
     label_logprobs: Mapping[str, float] | None = None
-    """Log of the summed probability of each label's tokens at the first generated position."""
+    """Log of the summed probability of each label's tokens at the first generated position.
+
+    Before temperature; under a constraint, after its mask.
+    """
     score: float | None = None
     """What a reward model gives a conversation: unbounded, and comparable only within one model."""
     engine: str = ""

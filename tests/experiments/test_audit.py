@@ -12,6 +12,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from experiments.manifest import caveats
+
 CHECKOUT = Path(__file__).parents[2]
 FILES = ["items.csv", "manifest.json", "metrics.csv", "verdicts.parquet"]
 
@@ -77,6 +79,23 @@ def test_the_manifest_says_what_was_run(tmp_path):
     assert set(note["prompts"]) == {f"pairwise/{form}" for form in note["settings"]["format"]}
     assert note["calls"]["outcomes"] == {"ok": 40}
     assert note["versions"]["numpy"]
+
+
+@pytest.mark.parametrize(
+    ("engines", "asked", "said"),
+    [
+        ({"vllm 0.32.0 cpu": 10}, 10, []),
+        ({"vllm 0.32.0 cpu": 10}, 0, []),
+        ({"vllm 0.32.0 cpu": 10}, 4, ["resumed: 6 calls"]),
+        ({"vllm 0.33.0 gpu batch-invariant": 10}, 4, []),
+        ({"vllm 0.32.0 cpu": 6, "vllm 0.33.0 gpu": 4}, 4, ["more than one engine answered: 6 by", "resumed: 6"]),
+        ({"scripted coin": 10}, 4, []),
+    ],
+)
+def test_the_manifest_says_what_a_reader_should_know(engines, asked, said):
+    found = caveats({"engines": engines, "total": 10, "asked_now": asked, "from_store": 10 - asked})
+    assert len(found) == len(said)
+    assert all(one.startswith(start) for one, start in zip(found, said, strict=True))
 
 
 def test_analysis_gives_the_same_numbers_from_the_table_alone(tmp_path):
