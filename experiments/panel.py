@@ -58,5 +58,5 @@ def panel(settings: PairwiseSettings, model: ModelSpec, criteria: str = "objecti
     for (method, _), prompt in found.items():
         if method in ("flask", "geval"):
             make = Flask if method == "flask" else GEval
-            steps[method] = make(model, prompt, CRITERIA[criteria], thinking, seed)
+            steps[method] = make(model, prompt, CRITERIA[criteria], thinking, seed, settings.model.max_tokens)
     return Panel(steps, {"/".join(cell): prompt.sha256 for cell, prompt in found.items()})

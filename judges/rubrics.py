@@ -10,10 +10,10 @@ from typing import Any
 
 import json_repair
 
-from judges.formats import Thinking, read_letter, split_thinking
+from judges.formats import Reading, Thinking, read_letter, split_thinking
 from judges.judge import pair_request
 from judges.prompts import Prompt
-from judges.records import Completion, ModelSpec, Request, Trial, Verdict
+from judges.records import Completion, ModelSpec, Request, Trial, UserError, Verdict
 
 Criteria = Mapping[str, str]
 """From a criterion's name to what it means."""
@@ -47,6 +47,8 @@ class Flask:
     criteria: Criteria
     thinking: Thinking | None = None
     seed: int = 0
+    max_tokens: int | None = None
+    """Caps a reply below the method's own limit, where given."""
 
     def ask(self, trial: Trial, so_far: Sequence[Completion], /) -> Sequence[Request]:
         """A call a criterion."""
@@ -57,12 +59,13 @@ class Flask:
 
     def read(self, trial: Trial, completions: Sequence[Completion], /) -> Verdict:
         """The majority of the criteria, where calls without a verdict could not change it; its votes as scores."""
-        votes = [_letter(c, self.thinking) for c in completions]
+        readings = [_letter(c, self.thinking) for c in completions]
+        votes = [reading.winner for reading in readings]
         a, b = votes.count("A"), votes.count("B")
         missing = len(votes) - a - b
         if missing and abs(a - b) <= missing:
             return Verdict(_why_unread(completions, [v is None for v in votes]))
-        return _scored(trial, a, b)
+        return _scored(trial, a, b, repaired=any(reading.repaired for reading in readings))
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,8 @@ class GEval:
     criteria: Criteria
     thinking: Thinking | None = None
     seed: int = 0
+    max_tokens: int | None = None
+    """Caps a reply below the method's own limit, where given."""
 
     def ask(self, trial: Trial, so_far: Sequence[Completion], /) -> Sequence[Request]:
         """One call."""
@@ -99,7 +104,7 @@ def read_scores(text: str, criteria: Criteria) -> tuple[int, int, bool] | None:
     """
     repaired = False
     try:
-        found = json.loads(text)
+        found = json.loads(text, object_pairs_hook=_once)
     except (json.JSONDecodeError, RecursionError):
         repaired = True
         begin = text.find("{")
@@ -114,9 +119,25 @@ def read_scores(text: str, criteria: Criteria) -> tuple[int, int, bool] | None:
 
 
 def _ask(judge: Flask | GEval, trial: Trial, tokens: int, field: tuple[str, str]) -> Request:
+    if trial.factors.constrained:
+        raise UserError(
+            f"method {trial.factors.method!r} has no grammar to hold a reply to: leave out constrained=true"
+        )
     return pair_request(
-        judge.model, judge.prompt, trial, max_tokens=tokens, thinking=judge.thinking, seed=judge.seed, more=(field,)
+        judge.model,
+        judge.prompt,
+        trial,
+        max_tokens=min(tokens, judge.max_tokens or tokens),
+        thinking=judge.thinking,
+        seed=judge.seed,
+        more=(field,),
     )
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, empty where a key comes twice: a later score must not quietly win over an earlier one."""
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else {}
 
 
 def _score(answer: Any, name: str) -> int | None:
@@ -126,10 +147,10 @@ def _score(answer: Any, name: str) -> int | None:
     return value if _LOWEST <= value <= _HIGHEST else None
 
 
-def _letter(completion: Completion, thinking: Thinking | None) -> str | None:
+def _letter(completion: Completion, thinking: Thinking | None) -> Reading:
     if completion.outcome not in ("ok", "truncated"):
-        return None
-    return read_letter(split_thinking(completion.text, thinking)[1]).winner
+        return Reading(None, problem=completion.outcome)
+    return read_letter(split_thinking(completion.text, thinking)[1])
 
 
 def _why_unread(completions: Sequence[Completion], unread: Sequence[bool]) -> Any:

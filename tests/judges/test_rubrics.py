@@ -1,10 +1,11 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from judges.formats import Thinking
 from judges.prompts import load
-from judges.records import Completion, Factors, Item, ModelSpec, Trial
+from judges.records import Completion, Factors, Item, ModelSpec, Trial, UserError
 from judges.rubrics import CRITERIA, Flask, GEval, read_scores
 
 MODEL = ModelSpec("model", "1")
@@ -86,6 +87,7 @@ def test_geval_compares_sums():
         scores([4.5, 4, 3, 2], [5, 4, 3, 1]),
         scores([True, 4, 3, 2], [5, 4, 3, 1]),
         scores([None, 4, 3, 2], [5, 4, 3, 1]),
+        scores([5, 4, 3, 2], [5, 4, 3, 1]).replace('"factuality": 5', '"factuality": 5, "factuality": 1', 1),
         scores([5, 4, 3, 2], [5, 4, 3, 1])[:-12],  # cut before the last score
     ],
 )
@@ -99,6 +101,19 @@ def test_a_fenced_reading_is_marked():
     fenced = f"```json\n{scores([5, 4, 3, 2], [5, 4, 3, 1])}\n```"
     assert read_scores(fenced, OBJECTIVE) == (14, 13, True)
     assert GEVAL.read(trial("geval"), [Completion(fenced)]).repaired
+
+
+def test_a_tolerant_vote_is_marked():
+    assert not FLASK.read(trial("flask"), replies("AAAB")).repaired
+    assert FLASK.read(trial("flask"), replies(["A", "A", "**A**", "B"])).repaired
+
+
+@pytest.mark.parametrize("judge", [FLASK, GEVAL])
+def test_settings_reach_the_request_or_are_refused(judge):
+    capped = replace(judge, max_tokens=8)
+    assert {r.sampling.max_tokens for r in capped.ask(trial("any"), [])} == {8}
+    with pytest.raises(UserError, match="constrained"):
+        judge.ask(Trial(ITEM, Factors(method="any", constrained=True)), [])
 
 
 def test_thinking_is_split_off():
