@@ -27,7 +27,7 @@ def load(path: Path, as_text: Collection[str]) -> pd.DataFrame:
         TableError: the file cannot be read; names it, and the line where that is known.
     """
     readers: dict[str, Callable[[], pd.DataFrame]] = {
-        ".parquet": lambda: pd.read_parquet(path),
+        ".parquet": lambda: _parquet(path),
         ".csv": lambda: _csv(path, as_text),
         ".jsonl": lambda: _jsonl(path),
     }
@@ -55,6 +55,15 @@ def _to_csv(table: pd.DataFrame, path: Path) -> None:
     # Python's csv module leaves a bare carriage return unquoted, and readers take it for the end of a row.
     returns = any(table[c].astype(str).str.contains("\r").any() for c in table.select_dtypes(["object", "string"]))
     table.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL)
+
+
+def _parquet(path: Path) -> pd.DataFrame:
+    from pyarrow.parquet import ParquetFile
+
+    # On one thread: Arrow's pools now and then abort a process that ends soon after a read (apache/arrow#34314).
+    with ParquetFile(path) as file:
+        table: pd.DataFrame = file.read(use_threads=False).to_pandas(use_threads=False)
+    return table
 
 
 def _csv(path: Path, as_text: Collection[str]) -> pd.DataFrame:

@@ -50,7 +50,9 @@ def read_parquet(path: Path, origin: str = "") -> tuple[Source, list[tuple[str, 
 
     content = _content(path)
     try:
-        rows = pyarrow.parquet.read_table(pyarrow.BufferReader(content)).to_pylist()
+        # On one thread: Arrow's pools now and then abort a process that ends soon after a read (apache/arrow#34314).
+        with pyarrow.parquet.ParquetFile(pyarrow.BufferReader(content)) as file:
+            rows = file.read(use_threads=False).to_pylist()
     except (pyarrow.ArrowException, OSError) as error:
         raise UserError(f"{path}: not a readable Parquet file ({error}); fetch it again.") from None
     return _source(path, content, origin), [(f"{path}[{i}]", row) for i, row in enumerate(rows)]

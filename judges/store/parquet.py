@@ -44,7 +44,7 @@ def schema() -> "pa.Schema":
 def rows(path: Path) -> Iterator[tuple[str, bool, float]]:
     """Key, whether it is an error, and POSIX time of each row."""
     with _opened(path) as file:
-        for batch in file.iter_batches(ROWS, columns=["key", "outcome", "at"]):
+        for batch in file.iter_batches(ROWS, columns=["key", "outcome", "at"], use_threads=False):
             outcomes = batch.column("outcome").to_pylist()
             times = batch.column("at").cast("int64").to_numpy() / 1_000_000
             errors = [outcome == "error" for outcome in outcomes]
@@ -62,13 +62,15 @@ def completions(path: Path, rows: Sequence[int]) -> Iterator[tuple[str, Completi
 
 def tables(path: Path, rows: Sequence[int], columns: Sequence[str]) -> "Iterator[pa.Table]":
     """The rows, which must ascend, as one table for each row group that holds some of them."""
+    # On one thread, here and above: Arrow's pools now and then abort a process that ends soon after a read
+    # (apache/arrow#34314).
     with _opened(path) as file:
         lengths = [file.metadata.row_group(g).num_rows for g in range(file.num_row_groups)]
         ends = np.cumsum(lengths)
         wanted = np.asarray(rows, dtype=np.int64)
         group = np.searchsorted(ends, wanted, side="right")
         for g in np.unique(group):
-            table = _all_columns(file.read_row_group(int(g), columns=list(columns)), columns)
+            table = _all_columns(file.read_row_group(int(g), columns=list(columns), use_threads=False), columns)
             here = wanted[group == g] - (ends[g] - lengths[g])
             yield table if len(here) == table.num_rows else table.take(here)
 
