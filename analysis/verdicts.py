@@ -35,6 +35,7 @@ COLUMNS: tuple[Column, ...] = (
     _label("judge_family", "family of models that the judge belongs to"),
     _key("dataset", "name of the data set"),
     _label("source", "part of the data set (subject, subset) that the item comes from"),
+    _label("language", "language of the item, as a BCP 47 tag such as te; empty: not recorded"),
     _key("item", "id of the item, unique in its data set"),
     _label("group", "items that a bootstrap resamples together; empty: the item stands alone"),
     Column("gold", "text", "right verdict; for pairs A, B, tie, or null where none is known", required=True),
@@ -46,6 +47,8 @@ COLUMNS: tuple[Column, ...] = (
     Column("repeat", "count", "number of the repetition, from 0", neutral=0),
     Column("constrained", "flag", "was the output held to a grammar?", neutral=False),
     _label("generator", "who wrote the answer that is judged, where that is a factor"),
+    _label("candidate", "which answer is judged, where a design chooses: original, swapped; right, other"),
+    _label("swap", "how the reference was swapped, where a design does so, such as type_preserving"),
     Column("winner", "text", "A, B, tie, or null when there is no verdict", required=True, values=WINNERS),
     Column("grade", "text", "verdict on a single answer, such as CORRECT"),
     Column("extracted", "text", "what the judge copied from the answer"),
@@ -55,6 +58,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("p_first", "share", "probability of the item's own first answer, A, renormalised over the labels"),
     Column("p_tie", "share", "probability of a tie, renormalised over the labels"),
     Column("label_mass", "share", "probability that all labels together captured"),
+    Column("confidence", "share", "confidence that the judge itself stated, 0 to 1"),
     Column("prompt_tokens", "count", "prompt tokens of all calls behind the row"),
     Column("cached_tokens", "count", "those of them that a prefix cache served"),
     Column("completion_tokens", "count", "tokens written"),
@@ -63,10 +67,12 @@ COLUMNS: tuple[Column, ...] = (
 )
 NAMES = tuple(c.name for c in COLUMNS)
 
-FACTORS = ("method", "format", "order", "reference", "temperature", "repeat", "constrained", "generator")
+FACTORS = (
+    "method", "format", "order", "reference", "temperature", "repeat", "constrained", "generator", "candidate", "swap"
+)  # fmt: skip
 ROW_KEY = ("study", "judge", "dataset", "item", *FACTORS)
 """No two rows of a table agree in all of these."""
-CELL = ("study", "judge", "dataset", *(f for f in FACTORS if f not in ("order", "repeat")))
+CELL = ("study", "judge", "dataset", *(f for f in FACTORS if f not in ("order", "repeat", "candidate", "swap")))
 """A cell of a design: one judge on one data set under one setting of the factors."""
 
 
@@ -74,8 +80,8 @@ def check(table: pd.DataFrame) -> pd.DataFrame:
     """Returns the table with every column present and typed, known ones first, extra ones riding along.
 
     Required are study, judge, dataset, item, gold, order, winner and outcome. Other columns that the table
-    lacks are filled: judge_family, source, group, method, format, reference, generator, requests with the
-    empty text, repeat with 0, constrained with false, all others with null ('not recorded').
+    lacks are filled: names and labels with the empty text, repeat with 0, constrained with false, all others with
+    null ('not recorded').
 
     Args:
         table: one row a judged trial. Row labels are kept, and name the rows in errors.

@@ -39,6 +39,7 @@ def tabulate(study: str, judge: Model, trials: Sequence[Trial], answers: Sequenc
         "source": [i.source for i in items],
         "item": [i.id for i in items],
         "group": [i.group or i.id for i in items],
+        "language": [i.language for i in items],
         "gold": [i.gold for i in items],
     }
     columns |= {name: [getattr(t.factors, name) for t in trials] for name in _FACTORS}

@@ -36,12 +36,13 @@ class UserError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One question with the answers to be judged."""
+    """One question with the answers to be judged, or with those that are right."""
 
     id: str
     dataset: str
     question: str
     answers: tuple[str, ...]
+    """A pair to be judged; or, where `gold` is None and a study brings its own answers, all that are accepted."""
     gold: str | None
     """`A` or `B` for a pair: the better answer, named by its place in `answers`."""
     source: str = ""
@@ -50,6 +51,12 @@ class Item:
     """What a bootstrap resamples together; items that share a question share a group."""
     references: Mapping[str, str] = field(default_factory=dict, hash=False)
     context: str = ""
+    language: str = ""
+    """BCP 47 tag such as `te`; empty where the data set has but one and does not name it."""
+    entity_type: str = ""
+    """What kind of thing the answer is (person, date, number), where the data set says so."""
+    popularity: int | None = None
+    """Page views of what is asked about, where the data set counts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,8 @@ class Factors:
     repeat: int = 0
     constrained: bool = False
     generator: str = ""
+    candidate: str = ""
+    swap: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +219,8 @@ class Verdict:
     p_tie: float | None = None
     label_mass: float | None = None
     """Probability captured by all labels together, before renormalising."""
+    confidence: float | None = None
+    """What the judge itself says its confidence is, 0 to 1."""
     repaired: bool = False
     """Read tolerantly: the text did not follow the format to the letter."""
 
