@@ -6,7 +6,6 @@ python -m experiments experiment=trust judge=smollm2 data=verifiable
 import os
 import sys
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import hydra
@@ -17,6 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 from pydantic import ValidationError
 
 from experiments import complaints
+from experiments.configuration import conf_folder
 from judges.records import UserError
 
 STUDIES = {"trust": "experiments.trust", "judgebench": "experiments.judgebench"}
@@ -24,12 +24,6 @@ STUDIES = {"trust": "experiments.trust", "judgebench": "experiments.judgebench"}
 
 FAILED: list[str] = []
 """What was wrong with each point of a sweep that could not be run; the other points go on."""
-
-
-def conf_folder() -> Path:
-    """The YAML files: beside this module where they are installed, in the checkout where they are not."""
-    installed = Path(__file__).parent / "conf"
-    return installed if installed.is_dir() else Path(__file__).parents[1] / "conf"
 
 
 def run(config: dict[str, Any]) -> None:

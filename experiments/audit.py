@@ -19,12 +19,11 @@ from experiments.console import ProgressBar, console, show
 from experiments.design import cross, tabulate
 from experiments.manifest import calls, manifest
 from experiments.panel import panel
+from experiments.roster import engines, player
 from experiments.settings import PairwiseSettings
 from judges.ask import carry_out
 from judges.data import load
-from judges.engines import OnDemand, ScriptedSettings, open_engine
-from judges.engines.models import resolve_revision
-from judges.records import ModelSpec, UserError
+from judges.records import UserError
 from judges.store import Store
 
 
@@ -42,10 +41,10 @@ def audit(settings: PairwiseSettings, unreadable: str, criteria: str = "objectiv
     data = load(**settings.data.model_dump(exclude={"label"}))
     for warning in data.warnings:
         console.print(f"note: {warning}", markup=False)
-    model = identify(settings)
-    judge = panel(settings, model, criteria)
+    judged_by = player(settings.model, settings)
+    judge = panel(settings, judged_by.spec, criteria)
     trials = cross(data.items, settings)
-    with Store(settings.root / "store") as store, _engine(settings) as engine, closing(ProgressBar()) as bar:
+    with Store(settings.root / "store") as store, engines([judged_by]) as engine, closing(ProgressBar()) as bar:
         answers = carry_out(judge, trials, engine, store, bar)
 
     table = tabulate(settings.study, settings.model, trials, answers)
@@ -54,7 +53,7 @@ def audit(settings: PairwiseSettings, unreadable: str, criteria: str = "objectiv
         command=sys.argv,
         data=data.provenance,
         prompts=judge.prompts,
-        model=asdict(model),
+        model=asdict(judged_by.spec),
         calls=calls({k: c for a in answers for k, c in zip(a.keys, a.completions, strict=True)}.values(), bar.asked),
         begun=begun,
     )
@@ -79,18 +78,6 @@ def measure(table: pd.DataFrame, settings: PairwiseSettings, unreadable: str, fo
     verdicts.write(table, folder / "verdicts.parquet")
     tables.publish(found.metrics, found.items, found.tables, folder)
     return next(iter(found.tables.values()))
-
-
-def identify(settings: PairwiseSettings) -> ModelSpec:
-    """The model with its revision resolved; a script in place of a model goes by its own name."""
-    if isinstance(settings.engine, ScriptedSettings):
-        return settings.model.spec(f"scripted:{settings.engine.script}", "")
-    name = settings.model.name if settings.model.path else settings.model.weights
-    return settings.model.spec(name, resolve_revision(settings.model.placement(), settings.model.revision))
-
-
-def _engine(settings: PairwiseSettings) -> OnDemand:
-    return OnDemand(lambda model: open_engine(model, settings.model.placement(), settings.engine))
 
 
 @contextmanager

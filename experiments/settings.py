@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from experiments import configuration
 from experiments.complaints import nearest
 from judges.engines import Placement, RewardSettings, ScriptedSettings, TransformersSettings, VllmSettings
 from judges.formats import FORMATS, Thinking
@@ -53,6 +54,10 @@ class Model(Strict):
     thinking: Thinking | None = None
     max_tokens: PositiveInt | None = None
     """Longest reply, where shorter than the format's own limit."""
+    engine: Literal["", "vllm", "transformers", "reward", "scripted", "api"] = ""
+    """The one kind of engine that can serve it, whatever the study's; empty: any that runs weights."""
+    script: str = ""
+    """Of a scripted one: which script, where not the engine's own."""
     tensor_parallel: PositiveInt = 1
     pipeline_parallel: PositiveInt = 1
     trust_remote_code: bool = False
@@ -110,6 +115,11 @@ def _known_format(name: str) -> str:
 FormatName = Annotated[str, AfterValidator(_known_format)]
 
 
+EngineSettings = Annotated[
+    VllmSettings | TransformersSettings | RewardSettings | ScriptedSettings, Field(discriminator="kind")
+]
+
+
 class Settings(Strict):
     """What every study needs to know."""
 
@@ -118,11 +128,21 @@ class Settings(Strict):
     seed: int = 0
     model: Model
     data: Data
-    engine: Annotated[
-        VllmSettings | TransformersSettings | RewardSettings | ScriptedSettings, Field(discriminator="kind")
-    ]
+    engine: EngineSettings
     prompt: Prompts = Prompts()
     bootstrap: Bootstrap = Bootstrap()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _engine_of_its_own(cls, given: Any) -> Any:
+        """A judge that only one kind of engine can serve is served by that, whatever `engine` says."""
+        if not isinstance(given, Mapping) or not isinstance(model := given.get("model"), Mapping):
+            return given
+        kind = model.get("engine") or given["engine"]["kind"]
+        engine = given["engine"] if kind == given["engine"]["kind"] else configuration.engine(kind)
+        if kind == "scripted" and model.get("script"):
+            engine = {**engine, "script": model["script"]}
+        return {**given, "engine": engine}
 
 
 class PairwiseSettings(Settings):

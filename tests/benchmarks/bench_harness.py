@@ -39,10 +39,10 @@ def settings(root: str, **design: Any) -> PairwiseSettings:
 
 def opened(found: PairwiseSettings) -> Any:
     """The engine that the harness would open."""
-    from experiments.audit import identify
+    from experiments.roster import player
     from judges.engines import open_engine
 
-    return open_engine(identify(found), found.model.placement(), found.engine)
+    return open_engine(player(found.model, found).spec, found.model.placement(), found.engine)
 
 
 def harness(root: str) -> dict[str, float]:
@@ -102,12 +102,12 @@ def raw(root: str) -> dict[str, float]:
 
 def asked(found: PairwiseSettings) -> list[Any]:
     """The study's requests, in the order of its design."""
-    from experiments.audit import identify
+    from experiments.roster import player
     from experiments.design import cross
     from experiments.panel import panel
     from judges.data import load
 
-    judge = panel(found, identify(found))
+    judge = panel(found, player(found.model, found).spec)
     items = load(**found.data.model_dump(exclude={"label"})).items
     return [request for trial in cross(items, found) for request in judge.ask(trial, ())]
 

@@ -1,0 +1,72 @@
+"""Who plays which role in a study of several models: each with its identity and the engine that serves it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, TypeAdapter
+
+from experiments import configuration
+from experiments.settings import EngineSettings, Model, Settings, as_list
+from judges.engines import OnDemand, OpenEngine, ScriptedSettings, open_engine
+from judges.engines.models import resolve_revision
+from judges.records import ModelSpec
+
+
+def _named(value: Any) -> Any:
+    return configuration.judge(value) if isinstance(value, str) else value
+
+
+Named = Annotated[Model, BeforeValidator(_named)]
+"""A model in a role, given by the name of its YAML in `conf/judge`, or in full."""
+Cast = Annotated[tuple[Named, ...], BeforeValidator(as_list)]
+"""Several of them; one stands for a list of it."""
+
+
+@dataclass(frozen=True)
+class Player:
+    """A model that can be asked."""
+
+    model: Model
+    spec: ModelSpec
+    """Its identity, with the revision resolved."""
+    engine: EngineSettings
+
+
+def player(model: Model, settings: Settings) -> Player:
+    """A model with its revision resolved and the engine that serves it.
+
+    Where it is the study's own judge, what the command line says of that one (`model.path=...`) holds.
+    """
+    if model.name == settings.model.name:
+        model = settings.model
+    engine = engine_of(model, settings)
+    if isinstance(engine, ScriptedSettings):
+        return Player(model, model.spec(f"scripted:{engine.script}", ""), engine)
+    name = model.name if model.path else model.weights
+    return Player(model, model.spec(name, resolve_revision(model.placement(), model.revision)), engine)
+
+
+def players(models: Iterable[Model], settings: Settings) -> tuple[Player, ...]:
+    """Those models, each once, in their order."""
+    return tuple({model.name: player(model, settings) for model in models}.values())
+
+
+def engine_of(model: Model, settings: Settings) -> EngineSettings:
+    """The study's engine, or that which alone can serve this model, as its YAML has it."""
+    engine = settings.engine
+    if model.engine not in ("", engine.kind):
+        engine = TypeAdapter[EngineSettings](EngineSettings).validate_python(configuration.engine(model.engine))
+    if isinstance(engine, ScriptedSettings) and model.script:
+        return ScriptedSettings(script=model.script, delay=engine.delay)
+    return engine
+
+
+def engines(cast: Sequence[Player]) -> OnDemand:
+    """Opens the engine of whichever of them is asked, one at a time."""
+
+    def opened(spec: ModelSpec) -> OpenEngine:
+        found = next(p for p in cast if p.spec == spec)
+        return open_engine(spec, found.model.placement(), found.engine)
+
+    return OnDemand(opened)
