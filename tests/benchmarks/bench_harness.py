@@ -102,9 +102,9 @@ def raw(root: str) -> dict[str, float]:
 
 def asked(found: PairwiseSettings) -> list[Any]:
     """The study's requests, in the order of its design."""
-    from experiments.roster import player
     from experiments.design import cross
     from experiments.panel import panel
+    from experiments.roster import player
     from judges.data import load
 
     judge = panel(found, player(found.model, found).spec)
