@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -58,20 +58,38 @@ def load(method: str, name: str, folder: Path | None = None) -> Prompt:
             `<name>.user.txt`, where they exist, stand in for `system.txt` and `user.txt`.
         folder: a user's own templates, or a folder of them for each method; files that it lacks come from ours.
     """
-    if folder is not None and (folder / method).is_dir():
-        folder = folder / method
-    places = [TEMPLATES / method] if folder is None else [folder, TEMPLATES / method]
-    if folder is not None and not any(folder.glob("*.txt")):
-        raise UserError(f"prompt.path={folder}: no *.txt templates there; expected names such as user.txt, {name}.txt")
 
     def text(*names: str) -> str | None:
-        candidates = (place / f"{candidate}.txt" for place in places for candidate in names)
-        return next((path.read_text(encoding="utf-8").strip() for path in candidates if path.is_file()), None)
+        return find((method,), names, folder)
 
     system, user, instruction = text(f"{name}.system", "system"), text(f"{name}.user", "user"), text(name)
     if user is None or instruction is None:
-        raise UserError(f"no template for format {name!r} of method {method!r}; looked for {name}.txt in {places}")
+        raise UserError(f"no template for format {name!r} of method {method!r}; looked for {name}.txt")
     return Prompt(system or "", user, instruction, text(f"{name}.follow_up") or "")
+
+
+def find(methods: Sequence[str], names: Sequence[str], folder: Path | None = None) -> str | None:
+    """The text of the first template there is: a user's before ours, then by method, then by name; None if none is.
+
+    Args:
+        methods: folders of templates, such as `pairwise`.
+        names: of files, without `.txt`.
+        folder: a user's own templates, or a folder of them for each method.
+
+    Raises:
+        UserError: the user's folder holds no templates.
+    """
+    places = [TEMPLATES / method for method in methods]
+    if folder is not None:
+        own = [folder / method for method in methods if (folder / method).is_dir()] or [folder]
+        known = [folder, *(folder / method.name for method in TEMPLATES.iterdir())]
+        if not any(file for place in known for file in place.glob("*.txt")):
+            raise UserError(
+                f"prompt.path={folder}: no *.txt templates there; expected names such as user.txt, {names[0]}.txt"
+            )
+        places = [*own, *places]
+    candidates = (place / f"{name}.txt" for place in places for name in names)
+    return next((path.read_text(encoding="utf-8").strip() for path in candidates if path.is_file()), None)
 
 
 @lru_cache(maxsize=256)
