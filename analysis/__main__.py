@@ -19,6 +19,8 @@ UNREADABLE = {
         "drop: leave the pair out",
     ),
 }
+CHOICES: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {}
+"""Further settings of single studies: their values, the default first, and what they mean."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,6 +43,8 @@ def _parser() -> argparse.ArgumentParser:
     for study, (choices, meaning) in UNREADABLE.items():
         p = _command(studies, study, f"metrics of the study {study}", "study")
         p.add_argument("--unreadable", choices=choices, default=choices[0], help=f"{meaning} (default {choices[0]})")
+        for name, (values, says) in CHOICES.get(study, {}).items():
+            p.add_argument(f"--{name}", choices=values, default=values[0], help=f"{says} (default {values[0]})")
         p.add_argument("--figures", action="store_true", help="draw the study's figures, too (needs matplotlib)")
     p = _command(studies, "compare", "differences between judges on the same items", "compare")
     p.add_argument("--metric", default="accuracy", help="accuracy (default), or any other metric of a study: T, C, phi")

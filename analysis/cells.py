@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from zlib import crc32
 
@@ -52,6 +52,8 @@ class Design:
     """Which units each slice holds; it has no rows where it holds none."""
     ranges: Mapping[str, str] = field(default_factory=dict)
     """Metrics that are the range of another one over formats: `{"delta_T_fmt": "T"}`."""
+    sparse: bool = False
+    """Is a metric left out where its `of` counts nothing? Units of several kinds need not have all metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,11 @@ def told(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     return table[[*own, *columns]]
 
 
+def told_of(design: Design, units: NDArray[np.intp]) -> list[Metric]:
+    """The metrics that the units at these places have."""
+    return [m for m in design.metrics if not design.sparse or design.terms[m.of][units].any()]
+
+
 def slices_by(units: pd.DataFrame, labels: pd.Series[str]) -> dict[str, NDArray[np.bool_]]:
     """The whole and each labelled part of it; parts only of data sets that have two or more."""
     parts = labels.groupby(units["dataset"]).transform("nunique") > 1
@@ -144,7 +151,8 @@ def _blocks(design: Design, rows: NDArray[np.intp], group: NDArray[np.intp]) -> 
                 cells = units.iloc[at[np.unique(cell, return_index=True)[1]]][list(CELL)]
                 sums = np.zeros((group.max() + 1, len(cells), terms.shape[1]))
                 np.add.at(sums, (group[at], cell), terms[at])
-                yield _Block(design, name, cells, sums, len(np.unique(group[at])))
+                if told := told_of(design, at):
+                    yield _Block(replace(design, metrics=told), name, cells, sums, len(np.unique(group[at])))
 
 
 def _evaluate(block: _Block, weights: Weights, interval: Interval) -> Estimate:

@@ -57,7 +57,14 @@ def variance(options: argparse.Namespace) -> None:
 
 
 def _estimation(options: argparse.Namespace, unreadable: str) -> Options:
-    return Options(unreadable, options.replicates, options.seed, options.interval)
+    further = STUDIES[options.study].choices
+    return Options(
+        unreadable,
+        options.replicates,
+        options.seed,
+        options.interval,
+        {name: getattr(options, name) for name in further},
+    )
 
 
 def _write(made: Mapping[str, pd.DataFrame], absent: Mapping[str, str], options: argparse.Namespace) -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.bootstrap import Array, Estimate, Interval, bootstrap
-from analysis.cells import Design, Metric, clusters, settings, terms_read, told
+from analysis.cells import Design, Metric, clusters, settings, terms_read, told, told_of
 from analysis.columns import TableError
 from analysis.significance import detectable, holm, mcnemar, two_sided
 
@@ -74,6 +74,8 @@ def compare(
     seed = int(rng.integers(2**63))
     rows = []
     for setting, units in settings(design.units, ("judge",)):
+        if metric not in told_of(design, units.index.to_numpy()):
+            continue
         if matches := _matches(units, design.terms[metric.n] > 0, metric):
             weights = np.random.default_rng([seed, crc32(str(setting["dataset"]).encode())])
             found = _differences(design, metric, matches, weights, replicates, interval)

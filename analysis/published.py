@@ -106,7 +106,8 @@ def beside(metrics: pd.DataFrame, paper: Paper, table: str) -> pd.DataFrame:
     found = pd.concat(_matched(rows, metrics)).sort_index(kind="stable").reset_index(drop=True)
     found = found.assign(place=_place(found))
     told = [k for k in KEYS if k in ("judge", "dataset", "metric") or found[k].nunique() > 1]
-    return found[[*told, "ours", "ci_low", "ci_high", "printed", "place", "faults"]]
+    # A number printed for all judges stands beside that of each of ours; where those agree, once is enough.
+    return found[[*told, "ours", "ci_low", "ci_high", "printed", "place", "faults"]].drop_duplicates(ignore_index=True)
 
 
 def _matched(rows: pd.DataFrame, metrics: pd.DataFrame) -> Iterator[pd.DataFrame]:

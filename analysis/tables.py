@@ -48,14 +48,36 @@ def wide(
     if part == "*":
         chosen = chosen.sort_values(rows, kind="stable")
     ends = {end: chosen[end].mask(chosen["metric"].isin(bare)) for end in ("ci_low", "ci_high")}
-    return _pivot(chosen.assign(**ends), rows, "metric", names, n_of)
+    return pivot(chosen.assign(**ends), rows, "metric", names, n_of)
 
 
 def by_slice(metrics: pd.DataFrame, name: str) -> pd.DataFrame:
     """One row a cell, one column a slice, for one metric; as `wide`, with n and unreadable of the whole."""
     chosen = metrics[metrics["metric"] == name]
     parts = [s for s in chosen["slice"].unique() if s != OVERALL]
-    return _pivot(chosen, list(CELL), "slice", [OVERALL, *parts], OVERALL)
+    return pivot(chosen, list(CELL), "slice", [OVERALL, *parts], OVERALL)
+
+
+def pivot(chosen: pd.DataFrame, rows: Sequence[str], across: str, columns: Sequence[str], n_of: str) -> pd.DataFrame:
+    """Tidy metrics as text, one row a combination of `rows`, in the order in which `chosen` has them.
+
+    Args:
+        chosen: tidy metrics, one number for each row and value of `across`.
+        rows: columns whose values make a row; judge, dataset and slice are shown, the others where they differ.
+        across: the column whose values become columns.
+        columns: those to show, in this order; a number that is not there is a dash.
+        n_of: the value of `across`, shown or not, whose n and share of unreadable rows are shown.
+    """
+    rows = list(rows)
+    row = chosen.groupby(rows, dropna=False, sort=False).ngroup()
+    cells = [cell(*numbers) for numbers in chosen[["value", "ci_low", "ci_high"]].to_numpy()]
+    numbered = chosen.assign(row=row, cell=cells).set_index("row")
+    keys = numbered.loc[~numbered.index.duplicated(), rows]
+    body = numbered.pivot(columns=across, values="cell").reindex(columns=list(columns)).fillna(DASH)
+    counted = numbered[numbered[across] == n_of]
+    told = [k for k in rows if k in ("judge", "dataset", "slice") or keys[k].nunique(dropna=False) > 1]
+    ends = {"n": counted["n"], "unreadable": counted["share_unreadable"].map("{:.3f}".format)}
+    return keys[told].join(body).assign(**ends).rename_axis(index=None, columns=None).reset_index(drop=True)
 
 
 def plain(table: pd.DataFrame) -> pd.DataFrame:
@@ -107,20 +129,6 @@ def save_tables(tables: Mapping[str, pd.DataFrame], out: Path) -> None:
         files.save(table, out / "tables" / f"{name}.csv")
         (out / "tables" / f"{name}.md").write_text(markdown(plain(table)), encoding="utf-8")
         (out / "tables" / f"{name}.tex").write_text(latex(plain(table)), encoding="utf-8")
-
-
-def _pivot(chosen: pd.DataFrame, rows: Sequence[str], across: str, columns: Sequence[str], n_of: str) -> pd.DataFrame:
-    """One row a cell, in the order in which `chosen` has them; n and unreadable from the column `n_of`."""
-    rows = list(rows)
-    row = chosen.groupby(rows, dropna=False, sort=False).ngroup()
-    cells = [cell(*numbers) for numbers in chosen[["value", "ci_low", "ci_high"]].to_numpy()]
-    numbered = chosen.assign(row=row, cell=cells).set_index("row")
-    keys = numbered.loc[~numbered.index.duplicated(), rows]
-    body = numbered.pivot(columns=across, values="cell").reindex(columns=list(columns)).fillna(DASH)
-    counted = numbered[numbered[across] == n_of]
-    told = [k for k in rows if k in ("judge", "dataset", "slice") or keys[k].nunique(dropna=False) > 1]
-    ends = {"n": counted["n"], "unreadable": counted["share_unreadable"].map("{:.3f}".format)}
-    return keys[told].join(body).assign(**ends).rename_axis(index=None, columns=None).reset_index(drop=True)
 
 
 def cell(value: float, low: float = np.nan, high: float = np.nan) -> str:
