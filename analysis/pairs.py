@@ -32,10 +32,14 @@ class Pairs:
     """(rows,) 0 for AB, 1 for BA."""
     winner: Codes
     """(rows,) the verdict; within a unit and order, rows stand in order of repeat."""
+    beside: pd.DataFrame
+    """(rows,) the further columns asked for."""
 
 
-def pairs(table: pd.DataFrame, per: Sequence[str] = ()) -> Pairs:
+def pairs(table: pd.DataFrame, per: Sequence[str] = (), *, beside: Sequence[str] = ()) -> Pairs:
     """Checks a verdict table and groups its rows into units: a pair in a cell, and in each value of `per`.
+
+    The columns `beside` come along row by row.
 
     Raises:
         TableError: the table fails `check`; a gold label names no verdict on a pair; a readable row holds no
@@ -47,7 +51,9 @@ def pairs(table: pd.DataFrame, per: Sequence[str] = ()) -> Pairs:
     _check_pairs(table)
     keys = [*CELL, "item", *per]
     told = [*CELL, *ITEM, *per]
-    table = table[[*dict.fromkeys([*told, "order", "repeat", "winner"])]].sort_values([*keys, "order", "repeat"])
+    table = table[[*dict.fromkeys([*told, "order", "repeat", "winner", *beside])]].sort_values(
+        [*keys, "order", "repeat"]
+    )
     units = table.drop_duplicates(keys).reset_index(drop=True)
     return Pairs(
         units=units[told],
@@ -55,6 +61,7 @@ def pairs(table: pd.DataFrame, per: Sequence[str] = ()) -> Pairs:
         unit=table.groupby(keys, dropna=False, sort=False).ngroup().to_numpy().astype(np.int64),
         order=_codes(table["order"], ORDERS),
         winner=_codes(table["winner"], WINNERS),
+        beside=table[list(beside)].reset_index(drop=True),
     )
 
 

@@ -50,10 +50,10 @@ def items(table: pd.DataFrame, *, unreadable: Unreadable = "drop") -> pd.DataFra
     if unreadable not in get_args(Unreadable):
         raise TableError(f"unreadable={unreadable!r}: choose drop or fail")
     found = judged.pairs(table)
-    votes = _votes(found)
+    votes = count_votes(found)
     repeats = _per_order(found, np.ones(len(found.unit), dtype=bool))
     most, readable = votes.max(axis=2), votes.sum(axis=2)
-    majority = _majority(found, votes)
+    majority = leading(found, votes)
     known, gold = majority != NONE, found.gold[:, None]
     n = np.where(readable >= 2, most == readable, np.nan)
     p = np.where(known.all(axis=1), majority[:, 0] == majority[:, 1], np.nan)
@@ -94,7 +94,7 @@ def by_item(units: pd.DataFrame) -> pd.DataFrame:
     return found.reset_index().sort_values(["dataset", "T_joint", "item"], ignore_index=True)
 
 
-def _votes(found: Pairs) -> Codes:
+def count_votes(found: Pairs) -> Codes:
     """Verdicts for A, B and tie, (units, orders, 3)."""
     return np.stack([_per_order(found, found.winner == code) for code in range(len(WINNERS))], axis=2)
 
@@ -104,7 +104,7 @@ def _per_order(found: Pairs, rows: NDArray[np.bool_]) -> Codes:
     return np.bincount(place, minlength=len(found.units) * len(ORDERS)).reshape(-1, len(ORDERS))
 
 
-def _majority(found: Pairs, votes: Codes) -> Codes:
+def leading(found: Pairs, votes: Codes) -> Codes:
     """The leading verdict, (units, orders); where several lead, the one that an earlier repeat gave."""
     first = np.full(votes.shape, len(found.unit))
     rows = np.flatnonzero(found.winner != NONE)
