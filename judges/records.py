@@ -133,6 +133,8 @@ class ModelSpec:
     system: Literal["template", "merge"] = "template"
     """Where a system message goes: to the chat template, or into the first user turn."""
     template_args: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    reasoning_effort: str = ""
+    """How hard a model behind an API is to think, in its provider's words; empty: as the provider has it."""
 
     @cached_property
     def canonical(self) -> dict[str, Any]:
@@ -149,8 +151,11 @@ class Request:
     sampling: Sampling
     repeat: int = 0
     labels: tuple[str, ...] = ()
-    """Labels whose log-probabilities at the first generated token are to be recorded."""
+    """Labels whose log-probabilities are to be recorded, in the order shown."""
     constraint: Constraint | None = None
+    label_after: str = ""
+    """Regular expression: the labels are looked up at the token that follows its last match in the reply. Empty: at
+    the first generated token."""
 
     @cached_property
     def key(self) -> str:
@@ -166,6 +171,8 @@ class Request:
         }
         if self.labels:
             body["labels"] = list(self.labels)
+        if self.label_after:
+            body["label_after"] = self.label_after
         if self.constraint:
             body["constraint"] = [self.constraint.kind, self.constraint.value]
         return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()
@@ -192,10 +199,14 @@ class Completion:
     seconds: float = 0.0
     """From submission to the last token."""
     label_logprobs: Mapping[str, float] | None = None
-    """Log of the summed probability of each label's tokens at the first generated position.
+    """Log of the summed probability of each label's tokens at the place that the request names.
 
-    Before temperature; under a constraint, after its mask.
+    Before temperature; under a constraint, after its mask. None where the reply has no such place. A label that the
+    engine did not see (`label_rest`) is missing here, not zero.
     """
+    label_rest: float | None = None
+    """Where the engine shows the likeliest tokens only: the probability of all others at that place, 0 to 1. Any of it
+    may be a label's. None: every token of every label was seen."""
     score: float | None = None
     """What a reward model gives a conversation: unbounded, and comparable only within one model."""
     engine: str = ""
@@ -216,6 +227,9 @@ class Verdict:
     score_b: float | None = None
     p_first: float | None = None
     """Probability of the item's own first answer, renormalised over the labels."""
+    p_first_low: float | None = None
+    """Its bounds, where the engine did not show all of the labels' tokens; None where `p_first` is exact."""
+    p_first_high: float | None = None
     p_tie: float | None = None
     label_mass: float | None = None
     """Probability captured by all labels together, before renormalising."""

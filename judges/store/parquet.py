@@ -37,6 +37,7 @@ def schema() -> "pa.Schema":
         "outcome": pa.string(),
         "label_logprobs": pa.map_(pa.string(), pa.float64()),
         "score": pa.float64(),
+        "label_rest": pa.float64(),
     }
     return pa.schema([(f.name, special.get(f.name) or types[f.type]) for f in msgspec.structs.fields(Record)])
 

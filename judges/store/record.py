@@ -33,6 +33,8 @@ class Record(msgspec.Struct, frozen=True, gc=False):
     note: str
     score: float | NotANumber | None = None
     """Absent from what was stored before there were scores."""
+    label_rest: float | None = None
+    """Absent from what was stored before there were APIs."""
 
 
 def record(request: Request, completion: Completion) -> Record:
@@ -54,6 +56,7 @@ def record(request: Request, completion: Completion) -> Record:
         engine=completion.engine,
         note=completion.note,
         score=None if completion.score is None else _word(completion.score),
+        label_rest=completion.label_rest,
     )
 
 
@@ -69,6 +72,7 @@ def completion(record: Record) -> Completion:
         completion_tokens=record.completion_tokens,
         seconds=record.seconds,
         label_logprobs=numbers(record.label_logprobs),
+        label_rest=record.label_rest,
         score=None if record.score is None else float(record.score),
         engine=record.engine,
         note=record.note,

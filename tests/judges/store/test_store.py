@@ -32,6 +32,7 @@ FULL = Completion(
     completion_tokens=3,
     seconds=0.25,
     label_logprobs={"A": -0.5, "B": -math.inf},
+    label_rest=0.25,
     score=-2.5,
     engine="scripted 1",
     note="cut",
@@ -174,7 +175,7 @@ def test_duckdb_and_pandas_read_shards_and_the_compacted_file_in_one_line(tmp_pa
         store.put(request(2, repeat=4), Completion("a\0b, ü", label_logprobs=None))
     identity, reply = ["key", "model", "repeat", "at"], ["outcome", "text", "finish", "reasoning"]
     cost = ["prompt_tokens", "cached_tokens", "completion_tokens", "seconds"]
-    columns = identity + reply + cost + ["label_logprobs", "engine", "note", "score"]
+    columns = identity + reply + cost + ["label_logprobs", "engine", "note", "score", "label_rest"]
     by_line = [
         pd.read_json(next(tmp_path.glob("*.jsonl")), lines=True, dtype=False),
         duckdb.sql(f"from read_json('{tmp_path}/*.jsonl')").df(),
