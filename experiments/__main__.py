@@ -51,6 +51,8 @@ def _task(config: DictConfig) -> None:
 def main() -> int:
     """The command. Exit status 0: done; 2: something to mend; 130: interrupted."""
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra then raises, and we say what was wrong.
+    # `model` is where a judge's YAML goes, so a bare `model=NAME` can only mean who plays the stage that is run.
+    sys.argv[1:] = [f"stage.{word}" if word.startswith("model=") else word for word in sys.argv[1:]]
     try:
         _task()
     except HydraException as error:

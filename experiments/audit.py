@@ -1,29 +1,20 @@
 """One judge audited on one data set: from items to the files of a run folder."""
 
-import json
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-import pandas as pd
-
-from analysis import tables, verdicts
-from analysis.columns import TableError
-from analysis.studies import STUDIES, Options, find
-from experiments.console import ProgressBar, console, show
+from experiments.console import ProgressBar, console
 from experiments.design import cross, tabulate
 from experiments.manifest import calls, manifest
 from experiments.panel import panel
 from experiments.roster import engines, player
+from experiments.runfolder import publish
 from experiments.settings import PairwiseSettings
 from judges.ask import carry_out
 from judges.data import load
-from judges.records import UserError
 from judges.store import Store
 
 
@@ -58,35 +49,5 @@ def audit(settings: PairwiseSettings, unreadable: str, criteria: str = "objectiv
         begun=begun,
     )
     folder = settings.root / settings.study / settings.data.label / settings.model.label
-    with _filled(folder) as scratch:
-        main = measure(table, settings, unreadable, scratch)
-        (scratch / "manifest.json").write_text(json.dumps(note, indent=1, ensure_ascii=False), encoding="utf-8")
-    for caveat in note["caveats"]:
-        console.print(f"note: {caveat}", markup=False)
-    show(main, f"{settings.study}: {settings.model.name} on {settings.data.label}", folder)
+    publish(table, note, settings, unreadable, folder, f"{settings.model.name} on {settings.data.label}")
     return folder
-
-
-def measure(table: pd.DataFrame, settings: PairwiseSettings, unreadable: str, folder: Path) -> pd.DataFrame:
-    """Writes the verdicts and all that follows from them; returns the main table."""
-    options = Options(unreadable, **settings.bootstrap.model_dump())
-    try:
-        table = verdicts.check(table)
-        found = find(STUDIES[settings.study], table, options)
-    except TableError as error:
-        raise UserError(str(error)) from error
-    verdicts.write(table, folder / "verdicts.parquet")
-    tables.publish(found.metrics, found.items, found.tables, folder)
-    return next(iter(found.tables.values()))
-
-
-@contextmanager
-def _filled(folder: Path) -> Iterator[Path]:
-    """A scratch folder whose files then take their places, so that no reader and no crash meets half a file."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=folder, prefix=".") as name:
-        yield (scratch := Path(name))
-        for path in sorted(p for p in scratch.rglob("*") if p.is_file()):
-            place = folder / path.relative_to(scratch)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(path, place)

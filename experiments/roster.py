@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, TypeAdapter
+from pydantic import BeforeValidator, TypeAdapter, model_validator
 
 from experiments import configuration
-from experiments.settings import EngineSettings, Model, Settings, as_list
+from experiments.settings import EngineSettings, Model, Settings, Strict, as_list
 from judges.engines import OnDemand, OpenEngine, ScriptedSettings, open_engine
 from judges.engines.models import resolve_revision
 from judges.records import ModelSpec
@@ -21,6 +22,28 @@ Named = Annotated[Model, BeforeValidator(_named)]
 """A model in a role, given by the name of its YAML in `conf/judge`, or in full."""
 Cast = Annotated[tuple[Named, ...], BeforeValidator(as_list)]
 """Several of them; one stands for a list of it."""
+
+
+class StageChoice(Strict):
+    """Which stage of a pipeline to run; all of them where none is named."""
+
+    name: str = ""
+    input: Path | None = None
+    """A table to use in place of the first one that the stage needs."""
+    model: Named | None = None
+    """Who plays the stage's role, whatever the study's settings say."""
+
+
+class PipelineSettings(Settings):
+    """A study made of stages."""
+
+    stage: StageChoice = StageChoice()
+
+    @model_validator(mode="after")
+    def _one_stage(self) -> "PipelineSettings":
+        if not self.stage.name and (self.stage.input or self.stage.model):
+            raise ValueError("stage.input= and stage.model= speak of one stage; name it: stage=NAME")
+        return self
 
 
 @dataclass(frozen=True)

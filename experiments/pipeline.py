@@ -1,0 +1,151 @@
+"""Stages, one after the other: each makes a table that a person can open, edit and feed back; knows no study.
+
+A stage asks models through the store, so making a table again costs no call that was made before. What a person has
+edited is used as it stands and not made again.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from analysis import files
+from analysis.columns import TableError
+from experiments.stagefiles import StageFiles
+from experiments.workshop import Lacking, Workshop
+from judges.records import UserError
+
+Tables = Mapping[str, pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of a pipeline: from the tables of earlier stages to a table of its own.
+
+    A row whose `outcome` is there and not `ok` has no result: it is counted, and later stages don't see it.
+    """
+
+    name: str
+    says: str
+    """What a row is: `a swapped answer`."""
+    make: Callable[[Workshop, Tables], pd.DataFrame]
+    needs: tuple[str, ...] = ()
+    """Stages whose tables it takes; `stage.input=` stands in for the first."""
+    columns: tuple[str, ...] = ()
+    """Its columns of text, without which its table is none; of others, numbers and flags are read as such."""
+    role: str = ""
+    """Which role `stage.model=` recasts when this stage is run alone."""
+    final: bool = False
+    """Its table is the verdicts, which the run folder holds as such."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which stages of a pipeline to run."""
+
+    name: str = ""
+    """Only this one; empty: all, in order."""
+    input: Path | None = None
+    """A table to use in place of the first one that the stage needs."""
+
+
+def run(stages: Sequence[Stage], workshop: Workshop, choice: Choice, folder: Path) -> dict[str, pd.DataFrame]:
+    """Makes the tables of the stages chosen and writes them under `folder`.
+
+    Returns:
+        The table of each stage that was made, or that a person had edited, by name.
+
+    Raises:
+        UserError: there is no such stage; one lacks its input, and its calls are not all in the store.
+    """
+    made = _Line(stages, workshop, choice, StageFiles(folder))
+    return {stage.name: made.table(stage) for stage in _chosen(stages, choice)}
+
+
+def usable(stage: Stage, table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows that have a result, and a sentence on those that have none; empty where all have."""
+    if "outcome" not in table:
+        return table, ""
+    there = table["outcome"] == "ok"
+    why = ", ".join(f"{n} {outcome}" for outcome, n in table.loc[~there, "outcome"].value_counts().items())
+    lacking = f"{stage.name}: {int((~there).sum())} of {len(table)} rows have no result ({why}) and are left out"
+    return table[there].reset_index(drop=True), lacking if why else ""
+
+
+class _Line:
+    """The tables of one run, each made or read once."""
+
+    def __init__(self, stages: Sequence[Stage], workshop: Workshop, choice: Choice, kept: StageFiles) -> None:
+        self._stages = {stage.name: stage for stage in stages}
+        self._workshop, self._choice, self._kept = workshop, choice, kept
+        self._tables: dict[str, pd.DataFrame] = {}
+
+    def table(self, stage: Stage) -> pd.DataFrame:
+        """The table of a stage that is to be run."""
+        if (edited := self._kept.edited(stage.name)) is not None:
+            self._workshop.note(f"{edited} was edited by hand and is used as it stands; delete it to have it made anew")
+            table = self._read(stage, edited)
+        else:
+            table = stage.make(self._workshop, dict(self._given(stage)))
+            if not stage.final:
+                # Read back, so that later stages see the same whether a table is new, kept or edited.
+                table = self._read(stage, self._kept.write(stage.name, table))
+        return self._remember(stage, table)
+
+    def _given(self, stage: Stage) -> Iterator[tuple[str, pd.DataFrame]]:
+        for number, name in enumerate(stage.needs):
+            if number == 0 and self._choice.input is not None:
+                need = self._stages[name]
+                table, lacking = usable(need, self._read(need, self._choice.input))
+                if lacking:
+                    self._workshop.note(lacking)
+                yield name, table
+            else:
+                yield name, usable(self._stages[name], self._needed(self._stages[name], stage))[0]
+
+    def _needed(self, stage: Stage, by: Stage) -> pd.DataFrame:
+        """The table of an earlier stage: of this run, from its file, or remade if the store has all its calls."""
+        if stage.name in self._tables:
+            return self._tables[stage.name]
+        if (path := self._kept.find(stage.name)) is not None:
+            return self._remember(stage, self._read(stage, path))
+        lacking = Lacking()
+        stored = replace(self._workshop, engine=lacking, watch=lacking)
+        try:
+            line = _Line(tuple(self._stages.values()), stored, Choice(), self._kept)
+            line._tables = self._tables
+            return line.table(stage)
+        except Lacking.Calls as calls:
+            raise UserError(
+                f"stage {by.name} needs the table of stage {stage.name} ({stage.says} a row): "
+                f"{self._kept.path(stage.name)} is not there, and {calls.missing} of the {calls.total} calls behind "
+                f"it have not been made. Make it: {self._workshop.command(stage=stage.name)}"
+            ) from None
+
+    def _read(self, stage: Stage, path: Path) -> pd.DataFrame:
+        try:
+            table = files.load(path, stage.columns)
+        except TableError as error:
+            raise UserError(str(error)) from error
+        if absent := [c for c in stage.columns if c not in table]:
+            raise UserError(
+                f"{path} has no column {', '.join(map(repr, absent))}: the table of stage {stage.name} has "
+                f"{', '.join(stage.columns)}; it has {', '.join(map(str, table.columns))}"
+            )
+        return table
+
+    def _remember(self, stage: Stage, table: pd.DataFrame) -> pd.DataFrame:
+        if lacking := usable(stage, table)[1]:
+            self._workshop.note(lacking)
+        self._tables[stage.name] = table
+        return table
+
+
+def _chosen(stages: Sequence[Stage], choice: Choice) -> list[Stage]:
+    if not choice.name:
+        return list(stages)
+    found = [stage for stage in stages if stage.name == choice.name]
+    if not found:
+        raise UserError(f"there is no stage {choice.name!r} here; there are: {', '.join(s.name for s in stages)}")
+    return found

@@ -1,0 +1,67 @@
+"""The files of a run folder: verdicts, what follows from them, and the manifest."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+
+from analysis import tables, verdicts
+from analysis.columns import TableError
+from analysis.studies import STUDIES, Options, find
+from experiments.console import console, show
+from experiments.settings import Settings
+from judges.records import UserError
+
+
+def publish(
+    table: pd.DataFrame, note: Mapping[str, Any], settings: Settings, unreadable: str, folder: Path, title: str
+) -> None:
+    """Writes a study's verdicts, metrics and manifest, and shows its main table.
+
+    Args:
+        table: the verdicts, see `analysis.verdicts`.
+        note: the manifest.
+        settings: of the study.
+        unreadable: how rows without a verdict count in the study's metrics.
+        folder: where the files go.
+        title: what was asked of whom, for the table that is shown.
+
+    Raises:
+        UserError: the verdicts are faulty, or none of the study's.
+    """
+    with filled(folder) as scratch:
+        main = measure(table, settings, unreadable, scratch)
+        (scratch / "manifest.json").write_text(json.dumps(note, indent=1, ensure_ascii=False), encoding="utf-8")
+    for caveat in note["caveats"]:
+        console.print(f"note: {caveat}", markup=False)
+    show(main, f"{settings.study}: {title}", folder)
+
+
+def measure(table: pd.DataFrame, settings: Settings, unreadable: str, folder: Path) -> pd.DataFrame:
+    """Writes the verdicts and all that follows from them; returns the main table."""
+    options = Options(unreadable, **settings.bootstrap.model_dump())
+    try:
+        table = verdicts.check(table)
+        found = find(STUDIES[settings.study], table, options)
+    except TableError as error:
+        raise UserError(str(error)) from error
+    verdicts.write(table, folder / "verdicts.parquet")
+    tables.publish(found.metrics, found.items, found.tables, folder)
+    return next(iter(found.tables.values()))
+
+
+@contextmanager
+def filled(folder: Path) -> Iterator[Path]:
+    """A scratch folder whose files then take their places, so that no reader and no crash meets half a file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder, prefix=".") as name:
+        yield (scratch := Path(name))
+        for path in sorted(p for p in scratch.rglob("*") if p.is_file()):
+            place = folder / path.relative_to(scratch)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(path, place)

@@ -1,0 +1,77 @@
+"""A study made of stages, carried out: from what the data set holds to the files of a run folder."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from experiments.console import ProgressBar, console
+from experiments.manifest import calls, manifest
+from experiments.pipeline import Choice, Stage, run
+from experiments.roster import PipelineSettings, engines, players
+from experiments.runfolder import publish
+from experiments.settings import Model
+from experiments.workshop import Workshop
+from judges.store import Store
+
+
+def conduct(
+    stages: Sequence[Stage],
+    settings: PipelineSettings,
+    roles: Mapping[str, Sequence[Model]],
+    items: Sequence[Any],
+    *,
+    provenance: Mapping[str, Any],
+    prompts: Mapping[str, str],
+    unreadable: str,
+    folder: Path,
+    title: str,
+) -> None:
+    """Runs the stages that the settings choose; after the final one, writes verdicts, metrics and manifest, too.
+
+    Args:
+        stages: of the study, in order; the final one makes its verdicts.
+        settings: of the study.
+        roles: who plays each role; `stage.model=` recasts that of the stage chosen.
+        items: what the data set holds.
+        provenance: of the items, for the manifest.
+        prompts: sha256 of the templates, by name.
+        unreadable: how rows without a verdict count in the study's metrics.
+        folder: the run folder.
+        title: what was asked of whom, for the table that is shown.
+    """
+    begun = datetime.now(UTC)
+    choice = Choice(settings.stage.name, settings.stage.input)
+    cast = {role: players(models, settings) for role, models in _recast(stages, settings, roles).items()}
+    everyone = [p for found in cast.values() for p in found]
+    with (
+        Store(settings.root / "store") as store,
+        engines(everyone) as engine,
+        closing(ProgressBar()) as bar,
+    ):
+        workshop = Workshop(items, cast, engine, store, bar)
+        made = run(stages, workshop, choice, folder)
+    final = next(stage.name for stage in stages if stage.final)
+    if final not in made:
+        console.print(f"the table of stage {choice.name} is in {folder / 'stages'}", markup=False, soft_wrap=True)
+        return
+    note = manifest(
+        settings=settings.model_dump(mode="json"),
+        command=sys.argv,
+        data=provenance,
+        prompts=prompts,
+        model={role: [asdict(p.spec) for p in found] for role, found in cast.items()},
+        calls=calls(workshop.completions.values(), bar.asked),
+        begun=begun,
+    )
+    publish(made[final], {**note, "notes": workshop.notes}, settings, unreadable, folder, title)
+
+
+def _recast(
+    stages: Sequence[Stage], settings: PipelineSettings, roles: Mapping[str, Sequence[Model]]
+) -> Mapping[str, Sequence[Model]]:
+    role = next((stage.role for stage in stages if stage.name == settings.stage.name), "")
+    return {**roles, role: (settings.stage.model,)} if role and settings.stage.model else roles
