@@ -57,7 +57,7 @@ def read_word(text: str, idk: bool = False) -> Grading:
         text: what the judge wrote.
         idk: was UNKNOWN offered?
 
-    >>> read_word("INCORRECT").grade, read_word("Correct. It names Paris.").grade, read_word("The correct answer is Rome")
+    >>> read_word("INCORRECT").grade, read_word("Correct. It says so.").grade, read_word("The correct answer is Rome")
     ('INCORRECT', 'CORRECT', Grading(grade=None, extracted=None, repaired=False, problem='no verdict'))
     """
     if (bare := text.strip()) in _offered(idk):
