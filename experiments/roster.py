@@ -1,7 +1,7 @@
 """Who plays which role in a study of several models: each with its identity and the engine that serves it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +11,7 @@ from experiments import configuration
 from experiments.settings import EngineSettings, Model, Settings, Strict, as_list
 from judges.engines import OnDemand, OpenEngine, ScriptedSettings, open_engine
 from judges.engines.models import resolve_revision
+from judges.engines.oracles import fingerprint
 from judges.records import ModelSpec
 
 
@@ -65,7 +66,7 @@ def player(model: Model, settings: Settings) -> Player:
         model = settings.model
     engine = engine_of(model, settings)
     if isinstance(engine, ScriptedSettings):
-        return Player(model, model.spec(f"scripted:{engine.script}", ""), engine)
+        return Player(model, model.spec(f"scripted:{engine.script}", fingerprint(engine.knowledge)), engine)
     name = model.name if model.path else model.weights
     return Player(model, model.spec(name, resolve_revision(model.placement(), model.revision)), engine)
 
@@ -81,7 +82,7 @@ def engine_of(model: Model, settings: Settings) -> EngineSettings:
     if model.engine not in ("", engine.kind):
         engine = TypeAdapter[EngineSettings](EngineSettings).validate_python(configuration.engine(model.engine))
     if isinstance(engine, ScriptedSettings) and model.script:
-        return ScriptedSettings(script=model.script, delay=engine.delay)
+        return replace(engine, script=model.script)
     return engine
 
 

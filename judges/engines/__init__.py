@@ -7,8 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Protocol, Self
 
+from judges.engines.api_budget import Budget
 from judges.engines.settings import (
+    ApiSettings,
+    Endpoint,
     Placement,
+    Price,
     RewardSettings,
     ScriptedSettings,
     Settings,
@@ -19,9 +23,13 @@ from judges.records import Completion, ModelSpec, Request
 
 __all__ = [
     "OPENERS",
+    "ApiSettings",
+    "Budget",
+    "Endpoint",
     "OnDemand",
     "OpenEngine",
     "Placement",
+    "Price",
     "RewardSettings",
     "ScriptedSettings",
     "Settings",
@@ -45,54 +53,65 @@ class OpenEngine(Protocol):
         """Returns when the engine's processes have ended and its memory is free."""
 
 
-def _vllm(model: ModelSpec, placement: Placement, settings: Settings) -> OpenEngine:
+def _vllm(model: ModelSpec, placement: Placement, settings: Settings, _: Budget) -> OpenEngine:
     from judges.engines.vllm import Vllm
 
     assert isinstance(settings, VllmSettings)
     return Vllm(model, placement, settings)
 
 
-def _transformers(model: ModelSpec, placement: Placement, settings: Settings) -> OpenEngine:
+def _transformers(model: ModelSpec, placement: Placement, settings: Settings, _: Budget) -> OpenEngine:
     from judges.engines.transformers import Transformers
 
     assert isinstance(settings, TransformersSettings)
     return Transformers(model, placement, settings)
 
 
-def _reward(model: ModelSpec, placement: Placement, settings: Settings) -> OpenEngine:
+def _reward(model: ModelSpec, placement: Placement, settings: Settings, _: Budget) -> OpenEngine:
     from judges.engines.reward import Reward
 
     assert isinstance(settings, RewardSettings)
     return Reward(model, placement, settings)
 
 
-def _scripted(model: ModelSpec, placement: Placement, settings: Settings) -> OpenEngine:
+def _scripted(model: ModelSpec, placement: Placement, settings: Settings, _: Budget) -> OpenEngine:
     from judges.engines.scripted import Scripted, script
 
     assert isinstance(settings, ScriptedSettings)
-    return Scripted(script(settings.script), settings.script, settings.delay)
+    return Scripted(script(settings.script, settings.knowledge), settings.script, settings.delay)
 
 
-OPENERS: dict[str, Callable[[ModelSpec, Placement, Settings], OpenEngine]] = {
+def _api(model: ModelSpec, placement: Placement, settings: Settings, budget: Budget) -> OpenEngine:
+    from judges.engines.api import Api
+
+    assert isinstance(settings, ApiSettings)
+    return Api(model, placement, settings, budget)
+
+
+OPENERS: dict[str, Callable[[ModelSpec, Placement, Settings, Budget], OpenEngine]] = {
     "vllm": _vllm,
     "transformers": _transformers,
     "reward": _reward,
     "scripted": _scripted,
+    "api": _api,
 }
 
 
-def open_engine(model: ModelSpec, placement: Placement, settings: Settings) -> OpenEngine:
+def open_engine(model: ModelSpec, placement: Placement, settings: Settings, budget: Budget | None = None) -> OpenEngine:
     """Loads a model.
 
     Args:
         model: what is served; its revision must be the one found at `placement`.
         placement: where the weights are.
         settings: which engine, and how.
+        budget: of the run, where several models share one; else each model gets what its settings say.
 
     Raises:
         UserError: the engine's library is missing, the model can't be had, or it has no chat template.
     """
-    return OPENERS[settings.kind](model, placement, settings)
+    if budget is None:
+        budget = Budget.of(settings) if isinstance(settings, ApiSettings) else Budget()
+    return OPENERS[settings.kind](model, placement, settings, budget)
 
 
 class OnDemand:

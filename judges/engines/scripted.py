@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from judges.engines import oracles
 from judges.records import Completion, Request, UserError
 
 Script = Callable[[Request], str | Completion]
@@ -48,14 +49,20 @@ SCRIPTS: dict[str, Script] = {"first": _first, "coin": _coin}
 """Judges that can be named in a YAML: one that always takes the answer shown first, and one that tosses a coin."""
 
 
-def script(name: str) -> Script:
+def script(name: str, knowledge: str = "") -> Script:
     """A script by its name.
 
+    Args:
+        name: of a script here, or of a rule in `judges.engines.oracles`.
+        knowledge: a file of what a judge by such a rule knows.
+
     Raises:
-        UserError: no script has this name.
+        UserError: no script has this name, or its knowledge can't be read.
     """
+    if name in oracles.RULES:
+        return oracles.oracle(oracles.RULES[name], oracles.read_knowledge(knowledge))
     if name not in SCRIPTS:
-        raise UserError(f"engine.script={name!r} is no script; there are: {', '.join(SCRIPTS)}")
+        raise UserError(f"engine.script={name!r} is no script; there are: {', '.join([*SCRIPTS, *oracles.RULES])}")
     return SCRIPTS[name]
 
 
