@@ -20,7 +20,8 @@ from experiments import configuration
 from experiments.complaints import nearest
 from judges.engines import Placement, RewardSettings, ScriptedSettings, TransformersSettings, VllmSettings
 from judges.formats import FORMATS, Thinking
-from judges.records import ModelSpec, Order
+from judges.records import ModelSpec, Order, UserError
+from judges.shares import Share
 
 
 def as_list(value: Any) -> Any:
@@ -32,6 +33,15 @@ class Strict(BaseModel):
     """Frozen, and refuses keys that it does not know."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Resources(Strict):
+    """What a task of a sweep asks a cluster for on a judge's behalf; None: what the launcher says."""
+
+    gpus: NonNegativeInt | None = None
+    """None: as many as the model is spread over."""
+    memory_gib: PositiveInt | None = None
+    hours: Annotated[float, Field(gt=0)] | None = None
 
 
 class Model(Strict):
@@ -61,6 +71,7 @@ class Model(Strict):
     tensor_parallel: PositiveInt = 1
     pipeline_parallel: PositiveInt = 1
     trust_remote_code: bool = False
+    resources: Resources = Resources()
 
     @property
     def label(self) -> str:
@@ -120,11 +131,22 @@ EngineSettings = Annotated[
 ]
 
 
+def _a_part(text: str) -> str:
+    try:
+        return str(Share.parse(text))
+    except UserError as error:
+        raise ValueError(str(error)) from error
+
+
 class Settings(Strict):
     """What every study needs to know."""
 
     study: str
     root: Path = Path("runs")
+    shard: Annotated[str, AfterValidator(_a_part)] | None = None
+    """`i/n`: ask only for this part of the calls; other processes ask for the others."""
+    workers: PositiveInt = 1
+    """Processes on this machine that share the calls, each with its own engine and GPUs."""
     seed: int = 0
     model: Model
     data: Data
