@@ -63,8 +63,8 @@ def encodable(cell: Any) -> Any:
 
 
 def _dtype(column: Column) -> Any:
-    counts = "Int64" if column.neutral is None else "int64"
-    return {"text": TEXT, "number": "float64", "share": "float64", "count": counts, "flag": "bool"}[column.kind]
+    counts, flags = ("Int64", "boolean") if column.neutral is None else ("int64", "bool")
+    return {"text": TEXT, "number": "float64", "share": "float64", "count": counts, "flag": flags}[column.kind]
 
 
 def _text(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
