@@ -11,6 +11,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    NonNegativeFloat,
     NonNegativeInt,
     PositiveInt,
     model_validator,
@@ -18,7 +19,17 @@ from pydantic import (
 
 from experiments import configuration
 from experiments.complaints import nearest
-from judges.engines import Placement, RewardSettings, ScriptedSettings, TransformersSettings, VllmSettings
+from judges.engines import (
+    ApiSettings,
+    Endpoint,
+    Placement,
+    Price,
+    RewardSettings,
+    ScriptedSettings,
+    TransformersSettings,
+    VllmSettings,
+)
+from judges.engines.settings import Dialect
 from judges.formats import FORMATS, Thinking
 from judges.records import ModelSpec, Order, UserError
 from judges.shares import Share
@@ -72,6 +83,16 @@ class Model(Strict):
     pipeline_parallel: PositiveInt = 1
     trust_remote_code: bool = False
     resources: Resources = Resources()
+    dialect: Dialect = "compatible"
+    """Of a judge behind an API, as all below: how its endpoint is spoken to."""
+    base_url: str = ""
+    key_env: str = ""
+    """The environment variable that holds the key; empty: the endpoint wants none."""
+    reasoning_effort: str = ""
+    """In the provider's words, such as `low`; empty: as the provider has it."""
+    temperature: Literal["asked", "fixed"] = "asked"
+    """`fixed`: the model takes no temperature, so none is sent, whatever the study asks for."""
+    price: Price | None = None
 
     @property
     def label(self) -> str:
@@ -81,11 +102,12 @@ class Model(Strict):
     def placement(self) -> Placement:
         """Where the weights are and how they are spread."""
         path = str(self.path.expanduser()) if self.path else self.weights
-        return Placement(path, self.trust_remote_code, self.tensor_parallel, self.pipeline_parallel)
+        endpoint = Endpoint(self.dialect, self.base_url, self.key_env, self.temperature, self.price)
+        return Placement(path, self.trust_remote_code, self.tensor_parallel, self.pipeline_parallel, endpoint)
 
     def spec(self, name: str, revision: str) -> ModelSpec:
         """The model's identity under a name and revision that have been resolved."""
-        same = ("dtype", "context", "quantization", "adapter", "system", "template_args")
+        same = ("dtype", "context", "quantization", "adapter", "system", "template_args", "reasoning_effort")
         return ModelSpec(name, revision, **{field: getattr(self, field) for field in same})
 
 
@@ -101,6 +123,8 @@ class Data(Strict):
     sample: Literal["proportional", "uniform", "random"] = "proportional"
     balance: bool = True
     split: str | None = None
+    languages: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(min_length=1)] | None = None
+    """BCP 47 tags of those to take, of a data set that has several; None takes all."""
 
 
 class Prompts(Strict):
@@ -127,8 +151,15 @@ FormatName = Annotated[str, AfterValidator(_known_format)]
 
 
 EngineSettings = Annotated[
-    VllmSettings | TransformersSettings | RewardSettings | ScriptedSettings, Field(discriminator="kind")
+    VllmSettings | TransformersSettings | RewardSettings | ScriptedSettings | ApiSettings, Field(discriminator="kind")
 ]
+
+
+class Budget(Strict):
+    """What the calls of judges behind an API may amount to, in one run."""
+
+    usd: NonNegativeFloat | None = None
+    calls: NonNegativeInt | None = None
 
 
 def _a_part(text: str) -> str:
@@ -151,6 +182,11 @@ class Settings(Strict):
     model: Model
     data: Data
     engine: EngineSettings
+    api: ApiSettings = ApiSettings()
+    """Of every judge behind an API, whatever `engine` says."""
+    budget: Budget = Budget()
+    dry_run: bool = False
+    """Say what would be asked and what it would cost, and ask nothing."""
     prompt: Prompts = Prompts()
     bootstrap: Bootstrap = Bootstrap()
 
@@ -161,7 +197,10 @@ class Settings(Strict):
         if not isinstance(given, Mapping) or not isinstance(model := given.get("model"), Mapping):
             return given
         kind = model.get("engine") or given["engine"]["kind"]
-        engine = given["engine"] if kind == given["engine"]["kind"] else configuration.engine(kind)
+        if kind == given["engine"]["kind"]:
+            engine = given["engine"]
+        else:
+            engine = {"kind": "api", **given.get("api", {})} if kind == "api" else configuration.engine(kind)
         if kind == "scripted" and model.get("script"):
             engine = {**engine, "script": model["script"]}
         return {**given, "engine": engine}
