@@ -1,14 +1,28 @@
 """The door to the data sets: a name, where its files lie and how many to take; items and their provenance come out."""
 
 import difflib
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from judges.data import alpacafarm, judgebench, llmbar, mt_bench, pandalm, verifiable
+from judges.data import (
+    alpacafarm,
+    freshqa,
+    judgebench,
+    llmbar,
+    mata,
+    mt_bench,
+    nq_open,
+    pandalm,
+    popqa,
+    sciq,
+    tydiqa,
+    verifiable,
+    verifiable_qa,
+)
 from judges.data.intake import Accepted, Raw, accept, digest
 from judges.data.sampling import draw
 from judges.records import Item, UserError
@@ -23,7 +37,15 @@ LOADERS: Mapping[str, Loader] = {
     "mt_bench": mt_bench.read,
     "alpacafarm": alpacafarm.read,
     "pandalm": pandalm.read,
+    "verifiable_qa": verifiable_qa.read,
+    "nq_open": nq_open.read,
+    "popqa": popqa.read,
+    "sciq": sciq.read,
+    "freshqa": freshqa.read,
+    "tydiqa": tydiqa.read,
+    "mata": mata.read,
 }
+"""Pairs to be judged; then questions with all their accepted answers: no `Item.gold`, the primary in `references`."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +66,7 @@ def load(
     sample: str = "proportional",
     balance: bool = True,
     split: str | None = None,
+    languages: Sequence[str] | None = None,
 ) -> Loaded:
     """Reads a data set, checks and cleans every item, and draws a sample if `limit` asks for one.
 
@@ -55,17 +78,20 @@ def load(
         sample: `proportional` or `uniform`: stratified over `Item.source`, with shares proportional to the
             sources' sizes or equal; `random`: not stratified.
         balance: draw so that both golds come up equally often (in every source, if stratified), as far as they can.
-        split: a part of the data set, where it has parts (`judgebench`, `mt_bench`).
+        split: a part of the data set, where it has parts (`judgebench`, `mt_bench`, `nq_open`, `tydiqa`, ...).
+        languages: BCP 47 tags of the languages to take; None takes all that there are.
 
     Returns:
         The items in the order of the files.
 
     Raises:
-        UserError: an unknown name, or data that cannot be read, is ill-formed, or leaves no item.
+        UserError: an unknown name or language, or data that cannot be read, is ill-formed, or leaves no item.
     """
-    accepted = accept(name, _loader(name)(None if path is None else Path(path).expanduser(), split))
+    raw = _loader(name)(None if path is None else Path(path).expanduser(), split)
+    accepted = accept(name, raw if languages is None else _spoken(name, raw, languages))
     items = draw(accepted.items, limit, np.random.default_rng(seed), sample, balance)
-    design = {"limit": limit, "seed": seed, "sample": sample, "balance": balance, "split": split}
+    design: dict[str, Any] = {"limit": limit, "seed": seed, "sample": sample, "balance": balance, "split": split}
+    design |= {"languages": None if languages is None else list(languages)}
     return Loaded(items, _provenance(name, accepted, items, design), (*accepted.warnings, *_short(limit, len(items))))
 
 
@@ -75,6 +101,14 @@ def _loader(name: str) -> Loader:
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise UserError(f"There is no data set {name!r}.{hint} Known: {', '.join(LOADERS)}.")
     return LOADERS[name]
+
+
+def _spoken(name: str, raw: Raw, languages: Sequence[str]) -> Raw:
+    known = sorted({row.item.language for row in raw.rows} - {""})
+    if unknown := [language for language in languages if language not in known]:
+        has = f"it has {', '.join(known)}" if known else "it names no languages: leave data.languages null"
+        raise UserError(f"data.languages: {', '.join(unknown)} is not a language of {name}; {has}.")
+    return replace(raw, rows=tuple(row for row in raw.rows if row.item.language in languages))
 
 
 def _short(limit: int | None, items: int) -> tuple[str, ...]:

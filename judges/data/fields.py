@@ -1,5 +1,6 @@
 """Takes fields out of records, and names the place of whatever is not as it must be; knows no file format."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,6 +40,25 @@ def texts(record: Record, key: str, place: str) -> tuple[str, ...]:
     if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
         raise UserError(f"{place}: the field {key!r} must be a list of strings.")
     return tuple(found)
+
+
+def listed(record: Record, key: str, place: str) -> tuple[str, ...]:
+    """The list of strings or numbers under `key`, or in the JSON text there: a CSV file has no lists of its own."""
+    found = _value(record, key, place)
+    if isinstance(found, str):
+        try:
+            found = json.loads(found)
+        except ValueError:
+            raise UserError(f"{place}: the field {key!r} must hold a JSON list, not {found[:40]!r}.") from None
+    if not isinstance(found, list) or not all(isinstance(one, str | int | float) for one in found):
+        raise UserError(f"{place}: the field {key!r} must be a list of strings.")
+    return tuple(map(str, found))
+
+
+def count(record: Record, key: str, place: str) -> int:
+    """The whole number under `key`, perhaps written as text: a CSV file has no numbers of its own."""
+    found = record.get(key)
+    return int(found) if isinstance(found, str) and found.isdecimal() else integer(record, key, place)
 
 
 def records(record: Record, key: str, place: str) -> list[Record]:

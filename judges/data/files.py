@@ -1,7 +1,9 @@
 """Reads data files, plain or gzipped, and names the file and line of whatever is wrong with them."""
 
+import csv
 import gzip
 import hashlib
+import io
 import json
 import zlib
 from pathlib import Path
@@ -39,6 +41,67 @@ def read_list(path: Path, origin: str = "") -> tuple[Source, list[tuple[str, Rec
     ]
 
 
+def read_object(path: Path, origin: str = "") -> tuple[Source, Record]:
+    """Reads a file that is a single JSON object; provenance and errors as in `read_lines`."""
+    content = _content(path)
+    return _source(path, content, origin), _object(_parse(content, path, 1), str(path))
+
+
+def read_table(path: Path, origin: str = "", header: str = "question") -> tuple[Source, list[tuple[str, Record]]]:
+    """Reads CSV, or TSV if the name says so: one record a row, all values text; quoted fields may hold line breaks.
+
+    Args:
+        path: UTF-8, with or without a byte-order mark.
+        origin: as in `Source`.
+        header: a column that the first row of names must have; rows above it (a spreadsheet's notes) are skipped.
+
+    Returns:
+        The file's provenance, and each record with the place where it begins, `FILE:LINE`.
+
+    Raises:
+        UserError: names the file and the line of what is not UTF-8, not CSV, or has too many or too few fields.
+    """
+    content = _content(path)
+    rows = csv.reader(
+        io.StringIO(_text(content, path, 1), newline=""),
+        delimiter="\t" if ".tsv" in path.suffixes else ",",
+        strict=True,
+    )
+    names: list[str] = []
+    found: list[tuple[str, Record]] = []
+    line = 1
+    try:
+        for row in rows:
+            if names and any(row):
+                found.append((f"{path}:{line}", _record(names, row, f"{path}:{line}")))
+            elif not names and header in row:
+                names = row
+            line = rows.line_num + 1
+    except csv.Error as error:
+        raise UserError(f"{path}:{line}: not valid CSV ({error}); is the file cut off? Fetch it again.") from None
+    if not names:
+        raise UserError(f"{path}: no row of column names has {header!r}.")
+    return _source(path, content, origin), found
+
+
+def _record(names: list[str], row: list[str], place: str) -> Record:
+    if len(row) != len(names):
+        raise UserError(f"{place}: {len(row)} fields in a row under {len(names)} column names.")
+    return dict(zip(names, row, strict=True))
+
+
+def read_records(path: Path, origin: str = "") -> tuple[Source, list[tuple[str, Record]]]:
+    """Reads a file as its name says: `.jsonl`, `.json` (a list), `.csv`, `.tsv`, each plain or .gz, or `.parquet`.
+
+    Raises:
+        UserError: another ending, and as the reader of the format does.
+    """
+    ending = next((ending for ending in reversed(path.suffixes) if ending != ".gz"), "")
+    if ending not in READERS:
+        raise UserError(f"{path}: a data file's name ends in {', '.join(READERS)} (or that and .gz).")
+    return READERS[ending](path, origin)
+
+
 def read_parquet(path: Path, origin: str = "") -> tuple[Source, list[tuple[str, Record]]]:
     """Reads a Parquet file's rows as objects, each with its place, `FILE[ROW]`; provenance as in `read_lines`.
 
@@ -56,6 +119,15 @@ def read_parquet(path: Path, origin: str = "") -> tuple[Source, list[tuple[str, 
     except (pyarrow.ArrowException, OSError) as error:
         raise UserError(f"{path}: not a readable Parquet file ({error}); fetch it again.") from None
     return _source(path, content, origin), [(f"{path}[{i}]", row) for i, row in enumerate(rows)]
+
+
+READERS = {
+    ".jsonl": read_lines,
+    ".json": read_list,
+    ".csv": read_table,
+    ".tsv": read_table,
+    ".parquet": read_parquet,
+}
 
 
 def within(folder: Path, *names: str) -> list[Path]:
@@ -114,11 +186,9 @@ def _intact_lines(packed: bytes) -> int:
 
 def _parse(content: bytes, path: Path, line: int) -> Any:
     """Parses the part of a file that begins at `line`."""
+    text = _text(content, path, line)
     try:
-        return json.loads(content.decode("utf-8", "surrogatepass").removeprefix("\ufeff"))
-    except UnicodeDecodeError as error:
-        line += content.count(b"\n", 0, error.start)
-        raise UserError(f"{path}:{line}: not UTF-8; save the file as UTF-8.") from None
+        return json.loads(text)
     except json.JSONDecodeError as error:
         place = f"{path}:{line + error.lineno - 1}"
         raise UserError(
@@ -126,6 +196,14 @@ def _parse(content: bytes, path: Path, line: int) -> Any:
         ) from None
     except RecursionError:
         raise UserError(f"{path}:{line}: JSON nested too deeply to be a record of a data set.") from None
+
+
+def _text(content: bytes, path: Path, line: int) -> str:
+    try:
+        return content.decode("utf-8", "surrogatepass").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line += content.count(b"\n", 0, error.start)
+        raise UserError(f"{path}:{line}: not UTF-8; save the file as UTF-8.") from None
 
 
 def _object(value: Any, place: str) -> Record:

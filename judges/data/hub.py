@@ -5,6 +5,8 @@ from pathlib import Path
 
 from judges.records import UserError
 
+OFFLINE = "Without a network, put the files into a folder and give data.path=FOLDER."
+
 
 def fetch(repo: str, files: Sequence[str], revision: str = "main") -> Iterator[tuple[Path, str]]:
     """Downloads files of a hub data set, all from the commit that `revision` named for the first of them.
@@ -21,6 +23,21 @@ def fetch(repo: str, files: Sequence[str], revision: str = "main") -> Iterator[t
         yield path, f"hub:{repo}@{revision}"
 
 
+def listing(repo: str, revision: str = "main") -> tuple[str, list[str]]:
+    """The commit that `revision` names in a hub data set, and the names of the files in it.
+
+    Raises:
+        UserError: in the hub's own words, when it cannot be reached or refuses.
+    """
+    import huggingface_hub
+
+    try:
+        told = huggingface_hub.HfApi().dataset_info(repo, revision=revision, timeout=60)
+    except OSError as error:
+        raise UserError(f"The hub data set {repo} could not be listed: {error}\n{OFFLINE}") from None
+    return told.sha or revision, sorted(file.rfilename for file in told.siblings or ())
+
+
 def _download(repo: str, file: str, revision: str) -> Path:
     import huggingface_hub
     from huggingface_hub.errors import EntryNotFoundError
@@ -29,7 +46,4 @@ def _download(repo: str, file: str, revision: str) -> Path:
         return Path(huggingface_hub.hf_hub_download(repo, file, repo_type="dataset", revision=revision))
     except (EntryNotFoundError, OSError) as error:
         said = "\n".join(str(e).strip() or type(e).__name__ for e in (error, error.__cause__) if e)
-        raise UserError(
-            f"{file} of the hub data set {repo} could not be had: {said}\n"
-            "Without a network, put the files into a folder and give data.path=FOLDER."
-        ) from None
+        raise UserError(f"{file} of the hub data set {repo} could not be had: {said}\n{OFFLINE}") from None

@@ -2,14 +2,17 @@
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import orjson
 
 from judges.records import LABELS, Item, UserError
 
 EQUAL_ANSWERS = "answers equal to each other, so that no verdict can be right"
+GOLD = "gold"
+"""The reference that marks a question with accepted answers, and is the first of them; a pair has none of that name."""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -60,14 +63,17 @@ class Accepted:
 
 def digest(items: tuple[Item, ...]) -> str:
     """sha256 (64 hex digits) of the items as canonical JSON: equal items in equal order, equal digest."""
-    return hashlib.sha256(orjson.dumps([asdict(item) for item in items], option=orjson.OPT_SORT_KEYS)).hexdigest()
+    names = [field.name for field in fields(Item)]
+    plain_items = [{name: getattr(item, name) for name in names} for item in items]
+    return hashlib.sha256(orjson.dumps(plain_items, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def accept(name: str, raw: Raw) -> Accepted:
     """Cleans, checks and groups the rows of the data set `name`.
 
     Empty answers stay: a judge must cope with them. So does NUL. Rows that their loader calls unfit and pairs of equal
-    answers are dropped and counted.
+    answers are dropped and counted. Questions with accepted answers share a group if they differ only in case, spaces
+    and a closing question mark; pairs, if their questions are equal.
 
     Raises:
         UserError: an id occurs twice, a gold names no answer, or no item is left.
@@ -87,7 +93,7 @@ def accept(name: str, raw: Raw) -> Accepted:
 
 
 def _unfit(row: Row) -> str:
-    return row.unfit or (EQUAL_ANSWERS if _all_equal(row.item.answers) else "")
+    return row.unfit or (EQUAL_ANSWERS if GOLD not in row.item.references and _all_equal(row.item.answers) else "")
 
 
 def _warnings(name: str, dropped: Mapping[str, tuple[str, ...]], cleaned: int) -> list[str]:
@@ -103,6 +109,8 @@ def _some(ids: tuple[str, ...]) -> str:
 
 def _clean(row: Row) -> tuple[Row, int]:
     item, count = row.item, 0
+    if not _LONE_SURROGATE.search("\0".join(_texts(item))):
+        return row, 0
 
     def mend(text: str) -> str:
         nonlocal count
@@ -119,8 +127,17 @@ def _clean(row: Row) -> tuple[Row, int]:
         answers=tuple(mend(answer) for answer in item.answers),
         references={mend(key): mend(text) for key, text in item.references.items()},
         context=mend(item.context),
+        language=mend(item.language),
+        entity_type=mend(item.entity_type),
     )
-    return (replace(row, item=mended), count) if count else (row, 0)
+    return replace(row, item=mended), count
+
+
+def _texts(item: Item) -> Iterator[str]:
+    yield from (item.id, item.source, item.group, item.question, item.context, item.language, item.entity_type)
+    yield from item.answers
+    yield from item.references.keys()
+    yield from item.references.values()
 
 
 def _check_ids(rows: list[Row]) -> None:
@@ -145,5 +162,15 @@ def _all_equal(answers: tuple[str, ...]) -> bool:
 def _grouped(items: Iterator[Item]) -> Iterator[Item]:
     first: dict[str, str] = {}
     for item in items:
-        group = item.group or first.setdefault(item.question, item.id)
+        question = plain(item.question) if GOLD in item.references else item.question
+        group = item.group or first.setdefault(question, item.id)
         yield item if item.group else replace(item, group=group)
+
+
+def plain(question: str) -> str:
+    """A question without case, repeated spaces, compatibility forms and closing marks.
+
+    >>> plain("Who  wrote Hamlet?") == plain("who wrote hamlet")
+    True
+    """
+    return " ".join(unicodedata.normalize("NFKC", question).casefold().split()).rstrip(" ?؟.")

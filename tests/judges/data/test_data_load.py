@@ -95,7 +95,14 @@ def test_provenance_is_plain_json_and_tells_the_draw():
     loaded = load("verifiable", limit=10, seed=3)
     told = json.loads(json.dumps(loaded.provenance))
     assert told["items"] == len(loaded.items) == 10 and told["available"] == 300
-    assert told["draw"] == {"limit": 10, "seed": 3, "sample": "proportional", "balance": True, "split": None}
+    assert told["draw"] == {
+        "limit": 10,
+        "seed": 3,
+        "sample": "proportional",
+        "balance": True,
+        "split": None,
+        "languages": None,
+    }
     other = load("verifiable", limit=10, seed=4).provenance
     assert other["items_sha256"] != told["items_sha256"] and other["files"] == told["files"]
 
@@ -137,6 +144,9 @@ def test_the_trust_papers_samples_are_presets(name):
     assert {key: (parent | own)[key] for key in expected} == expected
 
 
+ARGUMENTS = ("name", "path", "split", "limit", "seed", "sample", "balance")
+
+
 @pytest.mark.parametrize("file", sorted(CONF.glob("*.yaml")), ids=lambda file: file.stem)
 def test_every_config_holds_the_arguments_of_load(file):
     config = yaml.safe_load(file.read_text())
@@ -144,7 +154,16 @@ def test_every_config_holds_the_arguments_of_load(file):
     if parent:
         keys = yaml.safe_load((CONF / f"{parent}.yaml").read_text())
     keys |= config
-    assert list(keys) == ["name", "path", "split", "limit", "seed", "sample", "balance"]
+    assert [key for key in keys if key != "languages"] == [
+        "name",
+        "path",
+        "split",
+        "limit",
+        "seed",
+        "sample",
+        "balance",
+    ]
     assert keys["name"] in LOADERS and keys["seed"] == 42
-    if keys["name"] == "verifiable":
+    assert ("languages" in keys) == (keys["name"] in ("tydiqa", "verifiable_qa"))
+    if keys["name"].startswith("verifiable"):
         assert load(**keys).items
