@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.bootstrap import Array, Estimate, Interval, Weights, evaluate, resample
+from analysis.bootstrap import Array, Interval, Statistic, Weights, evaluate, resample
 from analysis.verdicts import CELL
 
 Sums = Mapping[str, Array]
@@ -21,6 +21,8 @@ Masks = Mapping[str, NDArray[np.bool_]]
 TIDY = (*CELL, "slice", "metric", "value", "ci_low", "ci_high", "n", "share_unreadable", "note")
 OVERALL = "overall"
 ALL_FORMATS = "*"
+BLOCKS_AT_ONCE = 16
+"""Blocks that are resampled together: bounds the memory, as the replicates of all their metrics are held at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,8 @@ def estimate(
         group, groups = pd.factorize(clusters(design.units.iloc[rows]), sort=True)
         draws = np.random.default_rng([seed, crc32(dataset.encode())])
         weights = resample(np.zeros(len(groups), dtype=np.int64), replicates, draws)
-        parts += [_tidy(block, _evaluate(block, weights, interval)) for block in _blocks(design, rows, group)]
+        blocks = list(_blocks(design, rows, group))
+        parts += [_tidy(blocks[i], found) for i, found in sorted(_evaluated(blocks, weights, interval))]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(TIDY))
 
 
@@ -155,8 +158,35 @@ def _blocks(design: Design, rows: NDArray[np.intp], group: NDArray[np.intp]) -> 
                     yield _Block(replace(design, metrics=told), name, cells, sums, len(np.unique(group[at])))
 
 
-def _evaluate(block: _Block, weights: Weights, interval: Interval) -> Estimate:
-    """Metrics of a block, cells varying fastest, then the ranges over its cells."""
+def _evaluated(
+    blocks: Sequence[_Block], weights: Weights, interval: Interval
+) -> Iterator[tuple[int, tuple[Array, Array, Array]]]:
+    """Value, low and high of each block, with its place; blocks of one slice are resampled in one product."""
+    alike: defaultdict[tuple[str, bool], list[int]] = defaultdict(list)
+    for i, block in enumerate(blocks):
+        alike[block.slice, block.populated > 1].append(i)
+    for (_, varies), places in alike.items():
+        for start in range(0, len(places), BLOCKS_AT_ONCE):
+            at = places[start : start + BLOCKS_AT_ONCE]
+            found = _evaluate([blocks[i] for i in at], weights if varies else weights[:0], interval)
+            yield from zip(at, found, strict=True)
+
+
+def _evaluate(blocks: Sequence[_Block], weights: Weights, interval: Interval) -> Iterator[tuple[Array, Array, Array]]:
+    """Value, low and high of each block."""
+    statistics, sums = zip(*map(_statistic, blocks), strict=True)
+    columns = np.cumsum([part.shape[1] for part in sums])[:-1]
+    ends = np.cumsum([len(b.cells) * len(b.design.metrics) + len(b.design.ranges) for b in blocks])[:-1]
+
+    def together(column_sums: Array) -> Array:
+        return np.concatenate([f(part) for f, part in zip(statistics, np.split(column_sums, columns), strict=True)])
+
+    whole = evaluate(together, np.concatenate(sums, axis=1), weights, interval=interval)
+    return zip(*(np.split(x, ends) for x in (whole.value, whole.low, whole.high)), strict=True)
+
+
+def _statistic(block: _Block) -> tuple[Statistic, Array]:
+    """Metrics of a block, cells varying fastest, then the ranges over its cells; and the columns that they read."""
     groups, cells, _ = block.sums.shape
     read = terms_read(block.design.metrics)
     needed = block.sums[:, :, list(map(list(block.design.terms).index, read))]
@@ -167,8 +197,7 @@ def _evaluate(block: _Block, weights: Weights, interval: Interval) -> Estimate:
         ranges = [_range(values[of]) for of in block.design.ranges.values()]
         return np.concatenate([*values.values(), *ranges])
 
-    shared = weights if block.populated > 1 else weights[:0]
-    return evaluate(statistic, needed.reshape(groups, -1), shared, interval=interval)
+    return statistic, needed.reshape(groups, -1)
 
 
 def _range(values: Array) -> Array:
@@ -176,8 +205,9 @@ def _range(values: Array) -> Array:
     return np.ptp(values, axis=0, keepdims=True) if len(values) > 1 else np.full_like(values, np.nan)
 
 
-def _tidy(block: _Block, estimate: Estimate) -> pd.DataFrame:
+def _tidy(block: _Block, found: tuple[Array, Array, Array]) -> pd.DataFrame:
     """One row a number: cell by cell, metrics in their order, ranges last."""
+    value, low, high = found
     cells, metrics = len(block.cells), block.design.metrics
     totals = dict(zip(block.design.terms, block.sums.sum(axis=0).T, strict=True))
     at = np.arange(cells * len(metrics)).reshape(-1, cells).T.ravel()
@@ -185,12 +215,12 @@ def _tidy(block: _Block, estimate: Estimate) -> pd.DataFrame:
         metric=[m.name for m in metrics] * cells,
         n=np.column_stack([totals[m.n] for m in metrics]).ravel(),
         share_unreadable=np.repeat(totals["unreadable"] / totals["verdicts"], len(metrics)),
-        note=[_note(m, estimate.value[i * cells + c], totals, c) for c in range(cells) for i, m in enumerate(metrics)],
+        note=[_note(m, value[i * cells + c], totals, c) for c in range(cells) for i, m in enumerate(metrics)],
     )
     whole = [_range_row(block, name, of, totals) for name, of in block.design.ranges.items()]
     rows = pd.concat([own, pd.DataFrame(whole)]) if whole else own
-    at = np.concatenate([at, np.arange(at.size, estimate.value.size)])
-    numbers = {"value": estimate.value[at], "ci_low": estimate.low[at], "ci_high": estimate.high[at]}
+    at = np.concatenate([at, np.arange(at.size, value.size)])
+    numbers = {"value": value[at], "ci_low": low[at], "ci_high": high[at]}
     return rows.assign(slice=block.slice, **numbers, n=rows["n"].astype("int64"))[list(TIDY)]
 
 
