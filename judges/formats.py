@@ -12,16 +12,19 @@ from typing import Any
 import json_repair
 
 from judges.finetuned import FINETUNED
-from judges.reading import Format, Reading, agreed
+from judges.reading import Format, Reading, Stated, agreed
 from judges.records import Constraint
+from judges.stated import HIGHEST, read_confidence
 
 __all__ = [
     "FORMATS",
     "Format",
     "Reading",
+    "Stated",
     "Thinking",
     "agreed",
     "read_brackets",
+    "read_confidence",
     "read_json",
     "read_letter",
     "read_xml",
@@ -200,15 +203,37 @@ def _json_object(**properties: object) -> Constraint:
     return Constraint("json", json.dumps(schema))
 
 
+_AFTER_KEY = r"""(?<!\\)"verdict"\s*:\s*"?(?:(?i:answer)\s+)?"""  # Escaped quotes are a key quoted in the reasoning.
+_AFTER_TAG = r"(?i:<verdict>)\s*(?:(?i:answer)\s+)?"
+_LABELS = ("A", "B")
+
 FORMATS: dict[str, Format] = {
-    "direct": Format(read_letter, 32, Constraint("choice", '["A", "B"]'), labels=("A", "B")),
-    "vf_json": Format(read_json, 4096, _json_object(verdict=_VERDICT, reason=_TEXT)),
-    "vf_xml": Format(read_xml, 4096, Constraint("regex", r"<verdict>(A|B)</verdict>\n<reason>[^<]{1,2000}</reason>")),
-    "cot_json": Format(read_json, 4096, _json_object(reasoning=_TEXT, verdict=_VERDICT)),
-    "cot_xml": Format(
-        read_xml, 4096, Constraint("regex", r"<reasoning>[^<]{1,2000}</reasoning>\n<verdict>(A|B)</verdict>")
+    "direct": Format(read_letter, 32, Constraint("choice", '["A", "B"]'), _LABELS),
+    "vf_json": Format(read_json, 4096, _json_object(verdict=_VERDICT, reason=_TEXT), _LABELS, _AFTER_KEY),
+    "vf_xml": Format(
+        read_xml,
+        4096,
+        Constraint("regex", r"<verdict>(A|B)</verdict>\n<reason>[^<]{1,2000}</reason>"),
+        _LABELS,
+        _AFTER_TAG,
     ),
-    "vanilla": Format(read_letter, 32, Constraint("choice", '["Answer A", "Answer B"]')),
+    "cot_json": Format(read_json, 4096, _json_object(reasoning=_TEXT, verdict=_VERDICT), _LABELS, _AFTER_KEY),
+    "cot_xml": Format(
+        read_xml,
+        4096,
+        Constraint("regex", r"<reasoning>[^<]{1,2000}</reasoning>\n<verdict>(A|B)</verdict>"),
+        _LABELS,
+        _AFTER_TAG,
+    ),
+    "confidence_json": Format(
+        read_json,
+        64,
+        _json_object(verdict=_VERDICT, confidence={"type": "integer", "minimum": 0, "maximum": HIGHEST}),
+        _LABELS,
+        _AFTER_KEY,
+        read_confidence,
+    ),
+    "vanilla": Format(read_letter, 32, Constraint("choice", '["Answer A", "Answer B"]'), ("Answer A", "Answer B")),
     "arena_hard": Format(read_brackets, 4096),
     **FINETUNED,
 }

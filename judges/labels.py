@@ -68,7 +68,7 @@ def label_sets(tokenizer: Any, labels: Sequence[str], after: str = "") -> LabelS
     words = [label.split(" ") for label in labels]
     shared = len(list(takewhile(lambda column: len(set(column)) == 1, zip(*words, strict=False)))) if words[1:] else 0
     if shared:
-        place = (after or r"\A\s*") + re.escape(" ".join(words[0][:shared])) + r"\s*"
+        place = (after or rf"\A[{re.escape(_AROUND)}]*") + re.escape(" ".join(words[0][:shared])) + r"\s*"
         rest = label_tokens(tokenizer, [" ".join(each[shared:]) for each in words])
         return LabelSets(dict(zip(labels, rest.values(), strict=True)), place)
     return LabelSets(label_tokens(tokenizer, labels), after)

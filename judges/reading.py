@@ -16,6 +16,16 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class Stated:
+    """A confidence that a judge puts into words."""
+
+    confidence: float | None
+    """0 to 1; None where none can be read. What lies outside its scale is not moved into it."""
+    repaired: bool = False
+    """The text did not follow the format to the letter."""
+
+
+@dataclass(frozen=True, slots=True)
 class Format:
     """One way of asking for a verdict; its instruction is the template of the same name."""
 
@@ -24,7 +34,11 @@ class Format:
     constraint: Constraint | None = None
     """What the text may be under structured output; None where the format has room for free text."""
     labels: tuple[str, ...] = ()
-    """First tokens that are the verdict itself, so that their log-probabilities mean something."""
+    """How the first answer shown is named in the verdict, and how the second, where log-probabilities can tell."""
+    label_after: str = ""
+    """What stands before the verdict, as `Request.label_after`. Empty: nothing does."""
+    confidence: Callable[[str], "Stated"] | None = None
+    """Reads the confidence that the text states, in formats that ask for one."""
 
 
 def agreed(winners: Iterable[str], repaired: bool) -> Reading:

@@ -8,6 +8,7 @@ from typing import Any
 
 from judges.engines.chat import Plan
 from judges.engines.grammar import Matcher
+from judges.labels import LabelSets
 from judges.records import UserError
 
 
@@ -18,9 +19,11 @@ class Row:
     plan: Plan
     generator: Any
     matcher: Matcher | None
+    labels: LabelSets
     cached: int = 0
     tokens: list[int] = field(default_factory=list)
-    label_logprobs: dict[str, float] | None = None
+    logprobs: list[dict[int, float]] = field(default_factory=list)
+    """Of the labels' tokens, at each position where they may be wanted."""
     finish: str = ""
 
 

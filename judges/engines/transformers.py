@@ -3,6 +3,7 @@
 import gc
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from judges.engines.chat import Chat, Plan, failed, load_tokenizer, stop_tokens
@@ -10,7 +11,7 @@ from judges.engines.decoding import Batch, Row, draw
 from judges.engines.grammar import Grammars
 from judges.engines.models import weights_folder
 from judges.engines.settings import Placement, TransformersSettings
-from judges.labels import label_logprobs, label_tokens
+from judges.labels import LabelSets, label_sets
 from judges.records import Completion, ModelSpec, Request, UserError
 
 
@@ -29,7 +30,8 @@ class Transformers:
         self._model = _load(model, placement, folder, self._device)
         vocabulary = self._model.config.get_text_config().vocab_size
         self._grammars = Grammars(tokenizer, vocabulary, self._stop)
-        self._labels: dict[tuple[str, ...], dict[str, tuple[int, ...]]] = {}
+        self._labels: dict[tuple[tuple[str, ...], str], LabelSets] = {}
+        self._decode_text = partial(tokenizer.decode, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         seeds = "seeded" if settings.seeded else "unseeded"
         self.fingerprint = (
             f"transformers {transformers.__version__} torch {torch.__version__} {self._device} {model.dtype} "
@@ -82,19 +84,22 @@ class Transformers:
         generator = None
         if request.sampling.temperature > 0 and self._settings.seeded:
             generator = torch.Generator(self._device).manual_seed(request.call_seed)
-        if request.labels not in self._labels:
-            self._labels[request.labels] = label_tokens(self._chat.tokenizer, request.labels)
-        return Row(plan, generator, self._grammars.matcher(request.constraint) if request.constraint else None)
+        matcher = self._grammars.matcher(request.constraint) if request.constraint else None
+        return Row(plan, generator, matcher, self._label_sets(request))
+
+    def _label_sets(self, request: Request) -> LabelSets:
+        wanted = request.labels, request.label_after
+        if wanted not in self._labels:
+            self._labels[wanted] = label_sets(self._chat.tokenizer, *wanted)
+        return self._labels[wanted]
 
     def _draw(self, row: Row, logits: Any) -> None:
         """Draws a row's next token from its logits (vocabulary,) and notes whether the row has ended."""
         if row.matcher:
             row.matcher.mask(logits)
-        labels = self._labels[row.plan.request.labels]
-        if labels and not row.tokens:
-            logprobs = logits.log_softmax(-1)
-            ids = [i for s in labels.values() for i in s]
-            row.label_logprobs = label_logprobs(dict(zip(ids, logprobs[ids].tolist(), strict=True)), labels)
+        if row.labels.tokens and (row.labels.after or not row.tokens):
+            ids = row.labels.ids
+            row.logprobs.append(dict(zip(ids, logits.log_softmax(-1)[ids].tolist(), strict=True)))
         sampling = row.plan.request.sampling
         token = draw(logits, sampling.temperature, sampling.top_p, row.generator)
         row.tokens.append(token)
@@ -106,14 +111,14 @@ class Transformers:
 
     def _finished(self, row: Row, started: float) -> tuple[Request, Completion]:
         return row.plan.request, Completion(
-            text=self._chat.tokenizer.decode(row.tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False),
+            text=self._decode_text(row.tokens),
             outcome="ok" if row.finish == "stop" else "truncated",
             finish=row.finish,
             prompt_tokens=len(row.plan.prompt),
             cached_tokens=row.cached,
             completion_tokens=len(row.tokens),
             seconds=round(time.perf_counter() - started, 4),
-            label_logprobs=row.label_logprobs,
+            label_logprobs=row.labels.read(row.tokens, row.logprobs.__getitem__, self._decode_text),
             engine=self.fingerprint,
         )
 

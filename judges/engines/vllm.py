@@ -5,6 +5,7 @@ import gc
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -14,7 +15,7 @@ from judges.engines.chat import Chat, Plan, failed, load_tokenizer, stop_tokens
 from judges.engines.models import weights_folder
 from judges.engines.settings import Placement, VllmSettings
 from judges.engines.vllm_setup import load
-from judges.labels import label_logprobs, label_tokens
+from judges.labels import LabelSets, label_sets
 from judges.records import Completion, Constraint, ModelSpec, Outcome, Request, UserError
 
 _OUTCOMES: dict[str | None, Outcome] = {"stop": "ok", "length": "truncated"}
@@ -27,7 +28,7 @@ def sampling_arguments(plan: Plan, label_ids: Sequence[int], stop: Sequence[int]
 
     Args:
         plan: what is asked.
-        label_ids: tokens whose log-probabilities at the first position are wanted.
+        label_ids: tokens whose log-probabilities are wanted; vLLM gives them at every position.
         stop: tokens that end an answer.
         seeded: give a sampled call its own 63-bit seed.
 
@@ -78,7 +79,8 @@ class Vllm:
         self._seeded = settings.seeded
         self._window = _AHEAD * settings.max_sequences
         self._identities = count()
-        self._labels: dict[tuple[str, ...], dict[str, tuple[int, ...]]] = {}
+        self._labels: dict[tuple[tuple[str, ...], str], LabelSets] = {}
+        self._decode = partial(tokenizer.decode, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         self._loaded = load(folder, model, placement, settings)
         self._engine = self._loaded.engine
         self.fingerprint = self._loaded.fingerprint
@@ -124,9 +126,8 @@ class Vllm:
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 
         request = plan.request
-        label_ids = [i for ids in self._label_tokens(request.labels).values() for i in ids]
         try:
-            arguments = sampling_arguments(plan, label_ids, self._stop, self._seeded)
+            arguments = sampling_arguments(plan, self._label_sets(request).ids, self._stop, self._seeded)
             if request.constraint:
                 arguments["structured_outputs"] = StructuredOutputsParams(**structured_arguments(request.constraint))
             params = SamplingParams(**arguments, output_kind=RequestOutputKind.FINAL_ONLY)
@@ -145,15 +146,22 @@ class Vllm:
             ) from error
         return outputs
 
-    def _label_tokens(self, labels: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
-        if labels not in self._labels:
-            self._labels[labels] = label_tokens(self._chat.tokenizer, labels)
-        return self._labels[labels]
+    def _label_sets(self, request: Request) -> LabelSets:
+        wanted = request.labels, request.label_after
+        if wanted not in self._labels:
+            self._labels[wanted] = label_sets(self._chat.tokenizer, *wanted)
+        return self._labels[wanted]
+
+    def _label_logprobs(self, request: Request, answer: Any) -> dict[str, float] | None:
+        def at(position: int) -> dict[int, float]:
+            return {i: entry.logprob for i, entry in answer.logprobs[position].items()}
+
+        if not request.labels or not answer.logprobs:
+            return None
+        return self._label_sets(request).read(answer.token_ids, at, self._decode)
 
     def _completion(self, plan: Plan, output: Any, seconds: float) -> Completion:
         answer = output.outputs[0]
-        labels = self._label_tokens(plan.request.labels)
-        first = {i: entry.logprob for i, entry in answer.logprobs[0].items()} if labels and answer.logprobs else None
         return Completion(
             text=answer.text,
             outcome=_OUTCOMES.get(answer.finish_reason, "error"),
@@ -162,7 +170,7 @@ class Vllm:
             cached_tokens=output.num_cached_tokens or 0,
             completion_tokens=len(answer.token_ids),
             seconds=round(seconds, 4),
-            label_logprobs=label_logprobs(first, labels) if first else None,
+            label_logprobs=self._label_logprobs(plan.request, answer),
             engine=self.fingerprint,
             note="" if answer.finish_reason in _OUTCOMES else f"vLLM ended the call: {answer.finish_reason}",
         )

@@ -46,6 +46,13 @@ def requests(model):
         "follow-up": ask((*user(SUM), said, *user("Go on."))),
         "choice": ask(user("Pick A or B."), constraint=Constraint("choice", '["A", "B"]'), labels=("A", "B")),
         "json": ask(user("Pick."), 40, constraint=Constraint("json", JSON)),
+        "reasoned": ask(
+            user("Pick A or B."),
+            120,
+            constraint=Constraint("regex", r"<reasoning>[a-zA-Z ,.]{20,60}</reasoning><verdict>(A|B)</verdict>"),
+            labels=("A", "B"),
+            label_after="<verdict>",
+        ),
         "regex": ask(user("Pick."), constraint=Constraint("regex", "[xyz]{3}")),
         **{f"prefix {end}": ask(user(LONG + end), 1) for end in ("One?", "Two?", "Three?")},
         "bad grammar": ask(user("Pick."), constraint=Constraint("regex", "((")),
@@ -150,6 +157,14 @@ def test_label_probabilities_are_masses_and_complete_under_a_choice(answers, kin
     assert by_name["sum"].label_logprobs is None
 
 
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_verdict_that_follows_its_reasoning_has_its_own_probabilities(answers, kind):
+    reasoned = dict(answers(kind))["reasoned"]
+    (said,) = re.findall("<verdict>([AB])</verdict>", reasoned.text)
+    assert max(reasoned.label_logprobs, key=reasoned.label_logprobs.get) == said  # Greedy.
+    assert sum(map(math.exp, reasoned.label_logprobs.values())) == pytest.approx(1, abs=1e-4)
+
+
 @pytest.mark.vllm
 def test_both_engines_show_the_model_equally_many_tokens(answers):
     ours = {name: c.prompt_tokens for name, c in answers("transformers")}
@@ -157,7 +172,7 @@ def test_both_engines_show_the_model_equally_many_tokens(answers):
 
 
 @pytest.mark.vllm
-@pytest.mark.parametrize("case", ["letter", "choice"])
+@pytest.mark.parametrize("case", ["letter", "choice", "reasoned"])
 def test_both_engines_agree_on_label_logprobs_in_float32(answers, case):
     one, other = (dict(answers(kind))[case].label_logprobs for kind in ("vllm", "transformers"))
     assert one == pytest.approx(other, abs=0.001)
