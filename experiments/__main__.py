@@ -19,7 +19,11 @@ from experiments import complaints
 from experiments.configuration import conf_folder
 from judges.records import UserError
 
-STUDIES = {"trust": "experiments.trust", "judgebench": "experiments.judgebench"}
+STUDIES = {
+    "trust": "experiments.trust",
+    "judgebench": "experiments.judgebench",
+    "confidence": "experiments.confidence",
+}
 """From the `study:` of an experiment's YAML to its module, which has `Settings` and `run`."""
 
 FAILED: list[str] = []

@@ -18,9 +18,8 @@ def cross(items: Iterable[Item], settings: PairwiseSettings) -> list[Trial]:
     """Every item under every setting of the factors, in a fixed order."""
     cells = [
         Factors(method, form, order, temperature=temperature, repeat=repeat, constrained=settings.constrained)
-        for (method, form), order, temperature, repeat in product(
-            settings.asked, settings.order, settings.temperature, range(settings.repeats)
-        )
+        for (method, form), order, temperature in product(settings.asked, settings.order, settings.temperature)
+        for repeat in range(settings.repeats_of(form, temperature))
     ]
     return [Trial(item, factors) for item in items for factors in cells]
 

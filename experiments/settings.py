@@ -225,6 +225,10 @@ class PairwiseSettings(Settings):
             return (("reward", "score"),)
         return tuple(("pairwise", form) for form in self.format)
 
+    def repeats_of(self, form: str, temperature: float) -> int:
+        """How often a pair is asked in one order in this cell; 0 where the design has no such cell."""
+        return self.repeats
+
     @model_validator(mode="after")
     def _a_score_is_not_sampled(self) -> "PairwiseSettings":
         if isinstance(self.engine, RewardSettings):

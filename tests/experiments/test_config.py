@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -8,11 +9,9 @@ from omegaconf import OmegaConf
 
 from experiments import complaints
 from experiments.__main__ import STUDIES, conf_folder
-from experiments.judgebench import Settings as JudgeBench
-from experiments.trust import Settings as Trust
 
 CONF = conf_folder()
-SETTINGS = {"trust": Trust, "judgebench": JudgeBench}
+SETTINGS = {name: import_module(module).Settings for name, module in STUDIES.items()}
 
 
 def composed(*overrides):
