@@ -10,6 +10,7 @@ from experiments.console import ProgressBar, console
 from experiments.design import cross, tabulate
 from experiments.manifest import calls, manifest
 from experiments.panel import panel
+from experiments.rehearsal import cost
 from experiments.roster import engines, player
 from experiments.runfolder import publish
 from experiments.settings import PairwiseSettings
@@ -35,19 +36,24 @@ def audit(settings: PairwiseSettings, unreadable: str, criteria: str = "objectiv
     judged_by = player(settings.model, settings)
     judge = panel(settings, judged_by.spec, criteria)
     trials = cross(data.items, settings)
-    with Store(settings.root / "store") as store, engines([judged_by]) as engine, closing(ProgressBar()) as bar:
+    with (
+        Store(settings.root / "store") as store,
+        engines([judged_by], settings) as engine,
+        closing(ProgressBar()) as bar,
+    ):
         answers = carry_out(judge, trials, engine, store, bar)
 
     table = tabulate(settings.study, settings.model, trials, answers)
+    made = {k: c for a in answers for k, c in zip(a.keys, a.completions, strict=True)}
     note = manifest(
         settings=settings.model_dump(mode="json"),
         command=sys.argv,
         data=data.provenance,
         prompts=judge.prompts,
         model=asdict(judged_by.spec),
-        calls=calls({k: c for a in answers for k, c in zip(a.keys, a.completions, strict=True)}.values(), bar.asked),
+        calls=calls(made.values(), bar.asked),
         begun=begun,
-    )
+    ) | cost(settings.model, made.values())
     folder = settings.root / settings.study / settings.data.label / settings.model.label
     publish(table, note, settings, unreadable, folder, f"{settings.model.name} on {settings.data.label}")
     return folder

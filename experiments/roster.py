@@ -8,8 +8,9 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, TypeAdapter, model_validator
 
 from experiments import configuration
+from experiments.rehearsal import Rehearsal
 from experiments.settings import EngineSettings, Model, Settings, Strict, as_list
-from judges.engines import OnDemand, OpenEngine, ScriptedSettings, open_engine
+from judges.engines import ApiSettings, Budget, OnDemand, OpenEngine, ScriptedSettings, open_engine
 from judges.engines.models import resolve_revision
 from judges.engines.oracles import fingerprint
 from judges.records import ModelSpec
@@ -67,6 +68,8 @@ def player(model: Model, settings: Settings) -> Player:
     engine = engine_of(model, settings)
     if isinstance(engine, ScriptedSettings):
         return Player(model, model.spec(f"scripted:{engine.script}", fingerprint(engine.knowledge)), engine)
+    if isinstance(engine, ApiSettings):  # What stands behind a name there, each completion says.
+        return Player(model, model.spec(model.weights or model.name, ""), engine)
     name = model.name if model.path else model.weights
     return Player(model, model.spec(name, resolve_revision(model.placement(), model.revision)), engine)
 
@@ -79,18 +82,23 @@ def players(models: Iterable[Model], settings: Settings) -> tuple[Player, ...]:
 def engine_of(model: Model, settings: Settings) -> EngineSettings:
     """The study's engine, or that which alone can serve this model, as its YAML has it."""
     engine = settings.engine
-    if model.engine not in ("", engine.kind):
+    if model.engine == "api" and engine.kind != "api":
+        engine = settings.api
+    elif model.engine not in ("", engine.kind):
         engine = TypeAdapter[EngineSettings](EngineSettings).validate_python(configuration.engine(model.engine))
     if isinstance(engine, ScriptedSettings) and model.script:
         return replace(engine, script=model.script)
     return engine
 
 
-def engines(cast: Sequence[Player]) -> OnDemand:
-    """Opens the engine of whichever of them is asked, one at a time."""
+def engines(cast: Sequence[Player], settings: Settings) -> OnDemand:
+    """Opens the engine of whichever of them is asked, one at a time, under one budget; none in a dry run."""
+    budget = Budget(settings.budget.usd, settings.budget.calls)
 
     def opened(spec: ModelSpec) -> OpenEngine:
         found = next(p for p in cast if p.spec == spec)
-        return open_engine(spec, found.model.placement(), found.engine)
+        if settings.dry_run:
+            return Rehearsal(spec.name, found.model.price)
+        return open_engine(spec, found.model.placement(), found.engine, budget)
 
     return OnDemand(opened)

@@ -230,6 +230,12 @@ class PairwiseSettings(Settings):
         return self.repeats
 
     @model_validator(mode="after")
+    def _one_temperature_where_it_is_fixed(self) -> "PairwiseSettings":
+        if self.model.temperature == "fixed" and len(self.temperature) > 1:
+            raise ValueError(f"{self.model.name} takes no temperature: more than one would be the same calls again")
+        return self
+
+    @model_validator(mode="after")
     def _a_score_is_not_sampled(self) -> "PairwiseSettings":
         if isinstance(self.engine, RewardSettings):
             meaningless = {"temperature": any(self.temperature), "constrained": self.constrained}

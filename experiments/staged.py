@@ -49,7 +49,7 @@ def conduct(
     everyone = [p for found in cast.values() for p in found]
     with (
         Store(settings.root / "store") as store,
-        engines(everyone) as engine,
+        engines(everyone, settings) as engine,
         closing(ProgressBar()) as bar,
     ):
         workshop = Workshop(items, cast, engine, store, bar)

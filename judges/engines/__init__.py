@@ -104,14 +104,12 @@ def open_engine(model: ModelSpec, placement: Placement, settings: Settings, budg
         model: what is served; its revision must be the one found at `placement`.
         placement: where the weights are.
         settings: which engine, and how.
-        budget: of the run, where several models share one; else each model gets what its settings say.
+        budget: of the run, shared by all models behind an API.
 
     Raises:
         UserError: the engine's library is missing, the model can't be had, or it has no chat template.
     """
-    if budget is None:
-        budget = Budget.of(settings) if isinstance(settings, ApiSettings) else Budget()
-    return OPENERS[settings.kind](model, placement, settings, budget)
+    return OPENERS[settings.kind](model, placement, settings, budget or Budget())
 
 
 class OnDemand:

@@ -8,6 +8,54 @@ from judges.records import UserError
 _STRICT: dict[str, Any] = {"extra": "forbid"}
 
 
+Dialect = Literal["openai", "compatible", "vllm", "anthropic"]
+"""How an endpoint is spoken to: as OpenAI's own, one that follows it, vLLM's server with what it adds, Anthropic's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a provider charges for a million tokens, and when it said so."""
+
+    __pydantic_config__: ClassVar = _STRICT
+
+    input: float
+    output: float
+    """Reasoning included."""
+    as_of: str
+    """The day of the price list, such as `2025-06-03`."""
+    cached: float | None = None
+    """Prompt tokens from the provider's cache; None: at the full price."""
+    currency: Literal["usd"] = "usd"
+
+    def __post_init__(self) -> None:
+        if min(self.input, self.output, self.cached or 0.0) < 0:
+            raise UserError("a price is 0 or more")
+
+    def of(self, prompt: float, cached: float, completion: float) -> float:
+        """What so many tokens cost; `cached` ones are among the prompt's.
+
+        >>> Price(2.0, 8.0, "2025-06-03", cached=0.5).of(1_000_000, 400_000, 100_000)
+        2.2
+        """
+        reused = self.input if self.cached is None else self.cached
+        return ((prompt - cached) * self.input + cached * reused + completion * self.output) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a model is that others serve, and what it takes to ask it there."""
+
+    __pydantic_config__: ClassVar = _STRICT
+
+    dialect: Dialect = "compatible"
+    base_url: str = ""
+    key_env: str = ""
+    """The environment variable that holds the key; empty: the endpoint wants none."""
+    temperature: Literal["asked", "fixed"] = "asked"
+    """`fixed`: the model takes no temperature, so none is sent."""
+    price: Price | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Placement:
     """Where a model's weights are and how they are spread; what does not change the output."""
@@ -20,6 +68,8 @@ class Placement:
     """Runs Python code that ships with the weights."""
     tensor_parallel: int = 1
     pipeline_parallel: int = 1
+    endpoint: Endpoint = Endpoint()
+    """Of a model that others serve."""
 
     def __post_init__(self) -> None:
         _positive(self, "tensor_parallel", "pipeline_parallel")
@@ -126,12 +176,46 @@ class ScriptedSettings:
 
     kind: Literal["scripted"] = "scripted"
     script: str = "coin"
-    """Name of a function in `judges.engines.scripted.SCRIPTS`."""
+    """Name of a function in `judges.engines.scripted.SCRIPTS`, or of a rule in `judges.engines.oracles`."""
     delay: float = 0.0
     """Seconds before each reply: to rehearse how a long run goes on, is watched and is broken off."""
+    knowledge: str = ""
+    """A CSV file of questions and answers that judges of known behaviour believe in, see `judges.engines.oracles`."""
 
 
-Settings = VllmSettings | TransformersSettings | RewardSettings | ScriptedSettings
+@dataclass(frozen=True, slots=True)
+class ApiSettings:
+    """A model behind an API: how calls are made, at which pace, and where they end."""
+
+    __pydantic_config__: ClassVar = _STRICT
+
+    kind: Literal["api"] = "api"
+    base_url: str | None = None
+    """Where to ask instead of where the judge's YAML says, such as `http://127.0.0.1:8000/v1`."""
+    timeout_s: float = 600.0
+    """Longest wait for one answer."""
+    attempts: int = 8
+    """Tries of a call that the endpoint turns away or that breaks; an answer that has come is never asked for again."""
+    backoff_s: float = 1.0
+    """First wait between tries; doubles from try to try, with jitter, up to a minute."""
+    patience_s: float = 300.0
+    """Longest Retry-After that is waited for."""
+    max_concurrency: int = 256
+    """Calls under way at most; how many there are is found out."""
+    batch: bool = False
+    """Hand the calls to the provider's batch service: cheaper, and done within a day."""
+    batch_poll_s: float = 30.0
+    """Between two looks at a batch."""
+    batch_folder: str = "runs/batches"
+    """Notes on batches under way, so that a later run takes up their results."""
+
+    def __post_init__(self) -> None:
+        _positive(self, "timeout_s", "attempts", "patience_s", "max_concurrency", "batch_poll_s")
+        if self.backoff_s < 0:
+            raise UserError(f"api.backoff_s is a number of seconds, 0 or more; got {self.backoff_s}")
+
+
+Settings = VllmSettings | TransformersSettings | RewardSettings | ScriptedSettings | ApiSettings
 
 
 def _positive(record: object, *names: str) -> None:

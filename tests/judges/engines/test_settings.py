@@ -2,21 +2,23 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-import yaml
+from omegaconf import OmegaConf
 from pydantic import TypeAdapter, ValidationError
 
 from judges.engines import OPENERS, Placement, Settings, VllmSettings
 from judges.engines.vllm_setup import engine_arguments, environment
 from judges.records import ModelSpec, UserError
 
-CONF = Path(__file__).parents[3] / "conf" / "engine"
+CONF = Path(__file__).parents[3] / "conf"
 MODEL = ModelSpec("m", "1")
 BIG = Placement("m", tensor_parallel=4, pipeline_parallel=2)
 
 
 @pytest.mark.parametrize("kind", OPENERS)
 def test_every_engines_yaml_holds_its_defaults(kind):
-    written = yaml.safe_load((CONF / f"{kind}.yaml").read_text())
+    whole = OmegaConf.load(CONF / "config.yaml")  # Some values stand there, to be set whatever the engine.
+    whole.engine = OmegaConf.load(CONF / "engine" / f"{kind}.yaml")
+    written = OmegaConf.to_container(whole.engine, resolve=True)
     settings = TypeAdapter(Settings).validate_python(written)
     assert settings.kind == kind and settings == type(settings)()
     assert sorted(written) == sorted(field.name for field in fields(settings))
