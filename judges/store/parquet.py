@@ -76,6 +76,13 @@ def tables(path: Path, rows: Sequence[int], columns: Sequence[str]) -> "Iterator
             yield table if len(here) == table.num_rows else table.take(here)
 
 
+def columns(path: Path, names: Sequence[str]) -> "Iterator[pa.Table]":
+    """The named columns of all rows, a row group at a time."""
+    with _opened(path) as file:
+        for group in range(file.num_row_groups):
+            yield _all_columns(file.read_row_group(group, columns=list(names), use_threads=False), names)
+
+
 def table(records: Iterable[Record], columns: Sequence[str]) -> "pa.Table":
     """The records as a table of the named columns."""
     import pyarrow as pa
