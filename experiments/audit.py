@@ -10,10 +10,12 @@ from experiments.console import ProgressBar, console
 from experiments.design import cross, tabulate
 from experiments.manifest import calls, manifest
 from experiments.panel import panel
+from experiments.plans import Keeper, noted
 from experiments.rehearsal import cost
 from experiments.roster import engines, player
 from experiments.runfolder import publish
 from experiments.settings import PairwiseSettings
+from experiments.shards import shared
 from judges.ask import carry_out
 from judges.data import load
 from judges.store import Store
@@ -36,12 +38,14 @@ def audit(settings: PairwiseSettings, unreadable: str, criteria: str = "objectiv
     judged_by = player(settings.model, settings)
     judge = panel(settings, judged_by.spec, criteria)
     trials = cross(data.items, settings)
+    folder = settings.root / settings.study / settings.data.label / settings.model.label
     with (
         Store(settings.root / "store") as store,
         engines([judged_by], settings) as engine,
         closing(ProgressBar()) as bar,
     ):
-        answers = carry_out(judge, trials, engine, store, bar)
+        keeper = Keeper(folder, settings, bar)
+        answers = carry_out(noted(judge, keeper), trials, shared(engine, settings), store, keeper)
 
     table = tabulate(settings.study, settings.model, trials, answers)
     made = {k: c for a in answers for k, c in zip(a.keys, a.completions, strict=True)}
@@ -54,6 +58,5 @@ def audit(settings: PairwiseSettings, unreadable: str, criteria: str = "objectiv
         calls=calls(made.values(), bar.asked),
         begun=begun,
     ) | cost(settings.model, made.values())
-    folder = settings.root / settings.study / settings.data.label / settings.model.label
     publish(table, note, settings, unreadable, folder, f"{settings.model.name} on {settings.data.label}")
     return folder

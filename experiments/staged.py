@@ -11,9 +11,11 @@ from typing import Any
 from experiments.console import ProgressBar, console
 from experiments.manifest import calls, manifest
 from experiments.pipeline import Choice, Stage, run
+from experiments.plans import Keeper
 from experiments.roster import PipelineSettings, engines, players
 from experiments.runfolder import publish
 from experiments.settings import Model
+from experiments.shards import shared
 from experiments.workshop import Workshop
 from judges.store import Store
 
@@ -52,7 +54,8 @@ def conduct(
         engines(everyone, settings) as engine,
         closing(ProgressBar()) as bar,
     ):
-        workshop = Workshop(items, cast, engine, store, bar)
+        keeper = Keeper(folder, settings, bar)
+        workshop = Workshop(items, cast, shared(engine, settings, more=True), store, keeper)
         made = run(stages, workshop, choice, folder)
     final = next(stage.name for stage in stages if stage.final)
     if final not in made:

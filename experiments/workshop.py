@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from experiments.console import console
+from experiments.plans import noted
 from experiments.roster import Player
 from judges.ask import Answered, Engine, Step, Watch, carry_out
 from judges.records import Completion, Request, UserError
@@ -32,7 +33,7 @@ class Workshop:
 
     def ask(self, step: Step[In, Out], inputs: Iterable[In]) -> list[Answered[Out]]:
         """Puts the inputs through a step, one result each, in order; asks only for what the store lacks."""
-        answers = carry_out(step, inputs, self.engine, self.store, self.watch)
+        answers = carry_out(noted(step, self.watch), inputs, self.engine, self.store, self.watch)
         self.completions.update((k, c) for a in answers for k, c in zip(a.keys, a.completions, strict=True))
         return answers
 
