@@ -66,13 +66,13 @@ def _spellings(value: str) -> Iterator[str]:
     if number:
         plain = number[1].replace(",", "").replace("−", "-")
         percent = _PERCENT if number[2] else ""
-        yield rf"(?<![\d.,-]){_digits(plain)}{percent}(?![\d]|[.,]\d)"
+        yield rf"(?<!\d)(?<!\d[.,]){_digits(plain)}{percent}(?![\d]|[.,]\d)"
         if re.fullmatch(r"\d+", plain) and int(plain) < 10**12:
             yield _bounded(re.sub(r"[\s-]+", r"[\\s-]+(?:and\\s+)?", _in_words(int(plain)))) + percent
         return
     yield _bounded(r"[\s-]+".join(_word(word) for word in re.split(r"[\s-]+", value) if word))
     if (counted := _from_words(value)) is not None:
-        yield rf"(?<![\d.,-]){_digits(str(counted))}(?![\d]|[.,]\d)"
+        yield rf"(?<!\d)(?<!\d[.,]){_digits(str(counted))}(?![\d]|[.,]\d)"
 
 
 def _word(word: str) -> str:

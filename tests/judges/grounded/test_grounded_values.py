@@ -32,6 +32,7 @@ from judges.grounded.values import holds, share_changed
         ("promoting adoption", ["promotes", "adoption"][0][:-1]),
         ("Ｂｏｔｓｗａｎａ", "Botswana"),
         ("Jean-Paul arrived", "Jean Paul"),
+        ("between 40-48% of them", "48%"),
         ("3.50 metres", "3.5"),
     ],
 )
