@@ -1,0 +1,122 @@
+"""What studies of single answers share: the questions as a table that a person can edit, and the judge who grades."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from experiments.design import tabulate
+from experiments.pipeline import Stage, Tables
+from experiments.roster import Player
+from experiments.workshop import Workshop
+from judges.ask import Answered
+from judges.data import Loaded, load
+from judges.engines import RewardSettings
+from judges.pointwise import PointwiseJudge, Single, Way
+from judges.records import Factors, Item, Trial, UserError, Verdict
+
+_TEXTS = ("item", "dataset", "question", "answers", "language", "source", "group", "entity_type")
+QUESTIONS = ("verifiable_qa", "nq_open", "popqa", "sciq", "freshqa", "tydiqa", "mata")
+
+
+def questions(study: str, **arguments: Any) -> Loaded:
+    """A data set of questions with accepted answers.
+
+    Raises:
+        UserError: the data set holds pairs to be compared.
+    """
+    data = load(**arguments)
+    if any(item.gold is not None for item in data.items):
+        raise UserError(
+            f"data={arguments['name']} holds pairs of answers to be compared; {study} needs questions with accepted "
+            f"answers: {', '.join(QUESTIONS)}"
+        )
+    return data
+
+
+def sample(workshop: Workshop, tables: Tables) -> pd.DataFrame:
+    """One row a question; `answers` is a JSON list of all that are accepted, the primary first."""
+    items: Sequence[Item] = workshop.items
+    return pd.DataFrame(
+        {
+            "item": [i.id for i in items],
+            "dataset": [i.dataset for i in items],
+            "question": [i.question for i in items],
+            "answers": [json.dumps(i.answers, ensure_ascii=False) for i in items],
+            "language": [i.language for i in items],
+            "source": [i.source for i in items],
+            "group": [i.group or i.id for i in items],
+            "entity_type": [i.entity_type for i in items],
+            "popularity": [i.popularity for i in items],
+        }
+    )
+
+
+SAMPLE = Stage("sample", "a question", sample, columns=_TEXTS)
+
+
+def items_of(table: pd.DataFrame) -> dict[str, Item]:
+    """The items that a table of questions stands for, by id.
+
+    Raises:
+        UserError: two rows have one id, or a list of answers can't be read; names the row.
+    """
+    told = table[list(_TEXTS)].astype(object)
+    rows: list[dict[str, str]] = told.where(told.notna(), "").to_dict("records")  # type: ignore[assignment]
+    if (again := told["item"].duplicated()).any():
+        raise UserError(f"the table of stage sample has the item {told.loc[again, 'item'].iloc[0]!r} twice")
+    visits = pd.to_numeric(table["popularity"], errors="coerce") if "popularity" in table else [None] * len(table)
+    return {row["item"]: _item(row, number) for row, number in zip(rows, visits, strict=True)}
+
+
+def _item(row: Mapping[str, str], visits: Any) -> Item:
+    return Item(
+        id=row["item"],
+        dataset=row["dataset"],
+        question=row["question"],
+        answers=_accepted(row["answers"], row["item"]),
+        gold=None,
+        source=row["source"],
+        group=row["group"] or row["item"],
+        language=row["language"],
+        entity_type=row["entity_type"],
+        popularity=None if pd.isna(visits) else int(visits),
+    )
+
+
+def judge(player: Player, ways: Mapping[str, Way], *, seed: int, logprobs: bool) -> PointwiseJudge:
+    """The step by which a model grades.
+
+    Raises:
+        UserError: it is a reward model, which has no words for a grade.
+    """
+    if isinstance(player.engine, RewardSettings):
+        raise UserError(
+            f"{player.model.name} scores answers and writes nothing, so it can't grade CORRECT or INCORRECT"
+        )
+    model = player.model
+    return PointwiseJudge(player.spec, ways, model.thinking, seed, model.max_tokens, logprobs)
+
+
+def trial(item: Item, truth: str | None, **factors: Any) -> Trial:
+    """A trial of one answer; `truth` is the right grade, where it is known."""
+    return Trial(replace(item, gold=truth), Factors(method="pointwise", **factors))
+
+
+def verdicts(
+    study: str, player: Player, singles: Sequence[Single], answered: Sequence[Answered[Verdict]]
+) -> pd.DataFrame:
+    """The verdict table, a row an answer graded."""
+    return tabulate(study, player.model, [single.trial for single in singles], answered)
+
+
+def _accepted(cell: str, item: str) -> tuple[str, ...]:
+    try:
+        found = json.loads(cell) if cell else []
+    except ValueError:
+        found = None
+    if not isinstance(found, list) or not all(isinstance(answer, str) for answer in found):
+        raise UserError(f'item {item}: the column answers must hold a JSON list of texts, ["..."]; got {cell[:80]!r}')
+    return tuple(answer for answer in found if answer.strip())

@@ -1,0 +1,172 @@
+"""The material of swapref: types of answers, the judge's own answers, swaps, and sentences that give an answer."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
+
+import numpy as np
+import pandas as pd
+
+from experiments import single
+from experiments.pipeline import Tables
+from experiments.swapref import Settings, Swap, swaps
+from experiments.swapref.persons import Visits, of_language, visits
+from experiments.workshop import Workshop
+from judges import prompts
+from judges.answering import Answerer, Written
+from judges.construction import Claim, Typer, Writer, fault
+from judges.prompts import Prompt, fill
+from judges.records import Item
+
+SIDES = ("original", "swapped")
+_KINDS = get_args(Swap)
+
+
+def prompts_used(settings: Settings) -> list[tuple[str, str]]:
+    """The templates, as method and name."""
+    return [("answering", "belief"), ("construction", "entity_type"), ("construction", _sentence(settings))]
+
+
+def entity_types(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFrame:
+    """One row a question: the type of its primary answer, from the data set or from the typer."""
+    items = single.items_of(tables["sample"])
+    claims = [Claim(i, i.answers[0]) for i in items.values() if i.answers and not i.entity_type]
+    typed: dict[str, Written] = {}
+    if claims:
+        typer = workshop.only("typer")
+        step = Typer(typer.spec, _prompt(settings, "construction", "entity_type"), typer.model.thinking)
+        answered = workshop.ask(step, claims)
+        typed = {claim.item.id: a.result for claim, a in zip(claims, answered, strict=True)}
+    found = [typed.get(i.id, Written(i.entity_type)) for i in items.values()]
+    return _rows(items.values(), found).rename(columns={"text": "entity_type"})
+
+
+def beliefs(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFrame:
+    """One row a question: what the judge answers without any help."""
+    items = single.items_of(tables["sample"])
+    player = workshop.only("judge")
+    prompt = _prompt(settings, "answering", "belief")
+    step = Answerer(player.spec, prompt, "belief", player.model.thinking, player.model.max_tokens)
+    answered = workshop.ask(step, items.values())
+    return _rows(items.values(), [a.result for a in answered]).rename(columns={"text": "belief"})
+
+
+def swap(settings: Settings, lenders: Sequence[Item], workshop: Workshop, tables: Tables) -> pd.DataFrame:
+    """One row a question and swap: the answer that takes the place of the right one, and the item it was taken from."""
+    items = [i for i in single.items_of(tables["sample"]).values() if i.answers]
+    types = dict(zip(tables["entity_type"]["item"], tables["entity_type"]["entity_type"], strict=True))
+    lent = swaps.pool(items, lenders, types)
+    made = []
+    for kind in settings.swap:
+        found = _swapped(settings, kind, items, types, lent, tables)
+        _tell(workshop, kind, found, len(items))
+        made.append(found.assign(swap=kind, outcome=np.where(found["reason"] == "", "ok", "excluded")))
+    table = pd.concat(made, ignore_index=True)
+    told = {i.id: i for i in items}
+    table = table.assign(
+        question=[told[str(item)].question for item in table["item"]],
+        original=[told[str(item)].answers[0] for item in table["item"]],
+    )
+    return table[["item", "question", "original", "swap", "swapped", "taken_from", "outcome", "reason"]]
+
+
+def candidates(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFrame:
+    """Two rows a swap: a sentence that gives the original answer and one that gives the swapped one, checked."""
+    items = single.items_of(tables["sample"])
+    table = _sides(tables["swap"])
+    entities = [items[i].answers[0] if side == "original" else swapped for i, side, swapped in _each(table)]
+    claims = [Claim(items[item], entity) for item, entity in zip(table["item"], entities, strict=True)]
+    written = _write(settings, workshop, claims)
+    faults = [_fault(items[i], side, swapped, w) for (i, side, swapped), w in zip(_each(table), written, strict=True)]
+    outcomes = [
+        "unreadable" if reason and w.outcome == "ok" else w.outcome for w, reason in zip(written, faults, strict=True)
+    ]
+    return table[["item", "swap", "side"]].assign(
+        entity=entities, text=[w.text for w in written], outcome=outcomes, reason=faults
+    )
+
+
+def _swapped(
+    settings: Settings, kind: Swap, items: Sequence[Item], types: Mapping[str, str], lent: swaps.Pool, tables: Tables
+) -> pd.DataFrame:
+    """One kind of swap. Each draws from a generator of its own, so that no kind depends on which others are made."""
+    rng = np.random.default_rng([settings.seed, _KINDS.index(kind)])
+    if kind == "evaluator_knowledge":
+        return swaps.by_belief(items, dict(zip(tables["beliefs"]["item"], tables["beliefs"]["belief"], strict=True)))
+    if kind.startswith("popularity"):
+        return _by_popularity([i for i in items if types.get(i.id) == swaps.PERSON], kind, visits(settings), rng)
+    return swaps.by_type(items, types, lent, rng, preserve=kind == "type_preserving")
+
+
+def _by_popularity(items: Sequence[Item], kind: str, known: Visits, rng: np.random.Generator) -> pd.DataFrame:
+    """One of the most or the least visited persons, named in the item's language where the names have one."""
+    parts = []
+    for language in sorted({i.language for i in items}):
+        most, least = swaps.extremes(of_language(known, language))
+        own = [i for i in items if i.language == language]
+        parts.append(swaps.by_name(own, most if kind == "popularity_high" else least, rng))
+    return swaps.ordered(parts, items)
+
+
+def _tell(workshop: Workshop, kind: str, found: pd.DataFrame, items: int) -> None:
+    """Which items a swap leaves out, and why."""
+    excluded = found.loc[found["reason"] != ""]
+    if len(excluded):
+        reasons = ", ".join(f"{reason} ({n})" for reason, n in excluded["reason"].value_counts().items())
+        workshop.note(
+            f"swap {kind}: {len(excluded)} of {len(found)} items left out, {reasons}: {_some(excluded['item'])}"
+        )
+    if kind == "evaluator_knowledge":
+        workshop.note(f"swap {kind}: {len(found)} of {items} items, where the judge's own answer is another")
+    elif kind.startswith("popularity"):
+        workshop.note(f"swap {kind}: {len(found)} of {items} items, whose answer is a person")
+
+
+def _sides(table: pd.DataFrame) -> pd.DataFrame:
+    return table.loc[table.index.repeat(len(SIDES))].assign(side=list(SIDES) * len(table)).reset_index(drop=True)
+
+
+def _each(table: pd.DataFrame) -> list[tuple[str, str, str]]:
+    return list(zip(table["item"], table["side"], table["swapped"], strict=True))
+
+
+def _write(settings: Settings, workshop: Workshop, claims: Sequence[Claim]) -> list[Written]:
+    prompt = _prompt(settings, "construction", _sentence(settings))
+    if settings.writer == "template":
+        return [Written(fill(prompt.instruction, {"answer": claim.answer})) for claim in claims]
+    writer = workshop.only("writer")
+    step = Writer(writer.spec, prompt, writer.model.thinking)
+    return [a.result for a in workshop.ask(step, claims)]
+
+
+def _fault(item: Item, side: str, swapped: str, written: Written) -> str:
+    if written.outcome != "ok":
+        return written.reason
+    own, other = (item.answers, (swapped,)) if side == "original" else ((swapped,), item.answers)
+    return fault(written.text, own, other)
+
+
+def _sentence(settings: Settings) -> str:
+    return "plain" if settings.writer == "template" else "sentence"
+
+
+def _prompt(settings: Settings, method: str, name: str) -> Prompt:
+    return prompts.load(method, name, settings.prompt.path)
+
+
+def _rows(items: Iterable[Item], written: Sequence[Written]) -> pd.DataFrame:
+    items = list(items)
+    return pd.DataFrame(
+        {
+            "item": [i.id for i in items],
+            "question": [i.question for i in items],
+            "answer": [i.answers[0] if i.answers else "" for i in items],
+            "text": [w.text for w in written],
+            "outcome": [w.outcome for w in written],
+            "reason": [w.reason for w in written],
+        }
+    )
+
+
+def _some(ids: "pd.Series[str]", shown: int = 5) -> str:
+    more = f" and {len(ids) - shown} more (all are in the table of stage swap)" if len(ids) > shown else ""
+    return ", ".join(ids.iloc[:shown]) + more

@@ -1,0 +1,50 @@
+"""Persons and how well they are known, for the swaps by popularity: those of PopQA, or of the data set itself."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from experiments.swapref import Settings
+from judges.data import load, popqa
+from judges.records import Item
+
+Visits = Mapping[str, Mapping[str, int]]
+"""From a language, or from the empty text for any, to page views by person."""
+_ABOUT_PERSONS = ("occupation", "place of birth", "father", "mother")
+"""Relations whose subjects, whose page views PopQA counts, are people."""
+_SUBJECTS = tuple(re.compile(popqa.TEMPLATES[name].replace(".+", "(.+)"), re.S) for name in _ABOUT_PERSONS)
+
+
+def visits(settings: Settings) -> Visits:
+    """Of `persons=`; else of the data set itself, if it ranks its persons; else of PopQA, downloaded."""
+    if settings.persons is None and settings.data.name == "verifiable_qa":
+        return ranked(load("verifiable_qa").items)
+    own = settings.data.path if settings.data.name == "popqa" else None
+    return {"": subjects(load("popqa", settings.persons or own).items)}
+
+
+def of_language(known: Visits, language: str) -> Mapping[str, int]:
+    """The persons as they are named in a language, or in any."""
+    return known.get(language) or known.get("", {})
+
+
+def subjects(items: Iterable[Item]) -> dict[str, int]:
+    """The people whom questions of PopQA are about, with their page views.
+
+    >>> subjects([Item("1", "popqa", "What is Ada Lovelace's occupation?", ("poet",), None, popularity=70)])
+    {'Ada Lovelace': 70}
+    """
+    found: dict[str, int] = {}
+    for item in items:
+        for template in _SUBJECTS:
+            if item.popularity is not None and (match := template.fullmatch(item.question)):
+                found[match[1]] = max(item.popularity, found.get(match[1], 0))
+    return found
+
+
+def ranked(items: Iterable[Item]) -> Visits:
+    """The people who are answers of a data set that says how widely known they are, by language."""
+    found: dict[str, dict[str, int]] = {}
+    for item in items:
+        if item.entity_type == "person" and item.popularity is not None:
+            found.setdefault(item.language, {})[item.answers[0]] = item.popularity
+    return found

@@ -1,0 +1,118 @@
+"""The stages of swapref: questions, types of their answers, swaps, sentences that give them, verdicts."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
+from itertools import product
+from typing import Any
+
+import pandas as pd
+
+from experiments import single
+from experiments.pipeline import Stage, Tables
+from experiments.swapref import Settings, material
+from experiments.workshop import Workshop
+from judges import prompts
+from judges.pointwise import SAMPLES, TEMPERATURE, Single, Way, way
+from judges.records import Item
+
+_STRATEGIES: Mapping[str, tuple[str, str, int]] = {
+    "standard": ("reference", "word", 1),
+    "direct": ("only_reference", "word", 1),
+    "cot": ("reference", "cot", 1),
+    "self_consistency": ("reference", "word", SAMPLES),
+    "cot_self_consistency": ("reference", "cot", SAMPLES),
+}
+"""From a strategy to what the verdict is to rest on, what is written, and how often it is asked."""
+TRUTH = {True: "CORRECT", False: "INCORRECT"}
+
+
+def stages(settings: Settings, lenders: Sequence[Item] = ()) -> list[Stage]:
+    """What swapref is made of; the judge's own answers only where a swap takes them.
+
+    Args:
+        settings: of the study.
+        lenders: items of the whole data set, whose answers may be swapped in where it says of what type they are.
+    """
+    types = Stage(
+        "entity_type", "the type of an answer", partial(material.entity_types, settings),
+        needs=("sample",), columns=("item", "entity_type"), role="typer",
+    )  # fmt: skip
+    beliefs = Stage(
+        "beliefs", "the judge's own answer", partial(material.beliefs, settings),
+        needs=("sample",), columns=("item", "belief"), role="judge",
+    )  # fmt: skip
+    believed = ("beliefs",) if "evaluator_knowledge" in settings.swap else ()
+    swap = Stage(
+        "swap", "a swapped answer", partial(material.swap, settings, lenders),
+        needs=("entity_type", "sample", *believed), columns=("item", "swap", "swapped"),
+    )  # fmt: skip
+    candidates = Stage(
+        "candidates", "a sentence that gives an answer", partial(material.candidates, settings),
+        needs=("swap", "sample"), columns=("item", "swap", "side", "text"), role="writer",
+    )  # fmt: skip
+    judge = Stage(
+        "judge", "a verdict", partial(verdicts, settings),
+        needs=("candidates", "swap", "sample"), role="judge", final=True,
+    )  # fmt: skip
+    return [single.SAMPLE, types, *([beliefs] if believed else []), swap, candidates, judge]
+
+
+def ways(settings: Settings) -> dict[str, Way]:
+    """How the judge is asked, by strategy."""
+    asked = {name: _STRATEGIES[name] for name in settings.format}
+    return {
+        name: way("swapref", name, "before", basis, form, samples=samples, folder=settings.prompt.path)
+        for name, (basis, form, samples) in asked.items()
+    }
+
+
+def prompts_of(settings: Settings) -> dict[str, str]:
+    """sha256 of every template, for the manifest."""
+    judging = {f"swapref/{name}": found.prompt.sha256 for name, found in ways(settings).items()}
+    return judging | {
+        f"{method}/{name}": prompts.load(method, name, settings.prompt.path).sha256
+        for method, name in material.prompts_used(settings)
+    }
+
+
+def verdicts(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFrame:
+    """One row a triplet and strategy: references and candidates of both sides, crossed."""
+    items = single.items_of(tables["sample"])
+    sides = material.SIDES
+    swaps = tables["swap"]
+    written = tables["candidates"].pivot(index=["item", "swap"], columns="side", values="text").reindex(columns=sides)
+    both = written.dropna().add_prefix("says_").reset_index()
+    pairs = swaps.merge(both, on=["item", "swap"]).to_dict("records")
+    if lacking := len(swaps) - len(pairs):
+        workshop.note(f"judge: {lacking} of {len(swaps)} swaps lack a sentence for one of their answers")
+    trials = [
+        _triplet(settings, items[pair["item"]], pair, strategy, reference, candidate)
+        for pair in pairs
+        for strategy, reference, candidate in product(settings.format, sides, sides)
+    ]
+    player = workshop.only("judge")
+    step = single.judge(player, ways(settings), seed=settings.seed, logprobs=settings.logprobs)
+    table = single.verdicts(settings.study, player, trials, workshop.ask(step, trials))
+    judged = [t.trial.item for t in trials]
+    return table.assign(
+        freshness=[i.source if i.dataset == "freshqa" else "" for i in judged],
+        popularity=pd.Series([i.popularity for i in judged], dtype="float64"),
+    )
+
+
+def _triplet(
+    settings: Settings, item: Item, pair: Mapping[Hashable, Any], strategy: str, reference: str, candidate: str
+) -> Single:
+    trial = single.trial(
+        item,
+        TRUTH[reference == candidate],
+        format=strategy,
+        reference=reference,
+        candidate=candidate,
+        swap=pair["swap"],
+        temperature=TEMPERATURE if _STRATEGIES[strategy][2] > 1 else 0.0,
+        constrained=settings.constrained,
+    )
+    return Single(
+        trial, pair[f"says_{candidate}"], item.answers[0] if reference == "original" else pair["swapped"], strategy
+    )
