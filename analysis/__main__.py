@@ -18,7 +18,17 @@ UNREADABLE = {
         "tie: an unreadable verdict scores nothing, as in the benchmark; wrong: it counts against the judge; "
         "drop: leave the pair out",
     ),
+    "swapref": (
+        ("wrong", "drop"),
+        "wrong: an unreadable verdict counts against the judge; drop: leave it out, and with it the item",
+    ),
+    "evalpair": (
+        ("drop", "miss"),
+        "drop: leave unreadable verdicts out, and their answers out of paired effects; miss: count them as no flag",
+    ),
 }
+SEEDS = {"evalpair": 20_260_627}
+"""Of the bootstrap, where a study's source names its own."""
 CHOICES: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {}
 """Further settings of single studies: their values, the default first, and what they mean."""
 
@@ -45,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
         p.add_argument("--unreadable", choices=choices, default=choices[0], help=f"{meaning} (default {choices[0]})")
         for name, (values, says) in CHOICES.get(study, {}).items():
             p.add_argument(f"--{name}", choices=values, default=values[0], help=f"{says} (default {values[0]})")
+        p.set_defaults(seed=SEEDS.get(study, 0))
         p.add_argument("--figures", action="store_true", help="draw the study's figures, too (needs matplotlib)")
     p = _command(studies, "compare", "differences between judges on the same items", "compare")
     p.add_argument("--metric", default="accuracy", help="accuracy (default), or any other metric of a study: T, C, phi")
@@ -66,7 +77,7 @@ def _command(
     p.add_argument("verdicts", nargs="+", metavar="VERDICTS", help="verdict tables: .parquet, .csv or .jsonl")
     p.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder to write the results to")
     p.add_argument("--replicates", type=_count, default=10_000, help="bootstrap resamples (default 10000; 0: none)")
-    p.add_argument("--seed", type=_count, default=0, help="seed of the bootstrap (default 0)")
+    p.add_argument("--seed", type=_count, default=0, help="seed of the bootstrap (default 0; evalpair: its source's)")
     p.add_argument("--interval", choices=("percentile", "bca"), default="percentile", help="kind of interval")
     return p
 

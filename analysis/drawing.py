@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from analysis import fonts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +45,8 @@ def canvas(width: float, height: float, columns: int = 1, rows: int = 1) -> Iter
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context({"text.parse_math": False, "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
+    style: dict[Any, Any] = {"font.family": list(fonts.families()), "font.size": 9, "text.parse_math": False}
+    with rc_context(style | {"axes.spines.top": False, "axes.spines.right": False}):
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure, figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel().tolist()
 
@@ -62,13 +66,28 @@ def name(text: object, longest: int = 40) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
+def legend(figure: Figure, *axes: Axes) -> None:
+    """One legend below the figure for the labels of all these axes."""
+    handles = {label: h for one in axes for h, label in zip(*one.get_legend_handles_labels(), strict=True)}
+    columns = max(1, int(figure.get_figwidth() // 1.3))
+    figure.legend(
+        handles.values(), handles.keys(), loc="outside lower center", ncols=columns, fontsize=8, frameon=False
+    )
+
+
 def save(figure: Figure, path: Path) -> tuple[Path, Path]:
-    """Writes PATH.svg, with its text as text, and PATH.png; equal figures give equal files."""
+    """Writes PATH.svg, with its text as text, and PATH.png; equal figures give equal files.
+
+    Letters that no installed font has are in the first alone; a warning says so.
+    """
     from matplotlib import rc_context
+    from matplotlib.text import Text
 
     path.parent.mkdir(parents=True, exist_ok=True)
     vector, raster = (path.with_name(f"{path.name}.{kind}") for kind in ("svg", "png"))
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "voirdire"}):
+    fonts.warn_of_missing(text.get_text() for text in figure.findobj(Text))
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "voirdire"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(vector, metadata={"Date": None, "Creator": None})
-    figure.savefig(raster, dpi=DOTS_PER_INCH, metadata={"Software": None})
+        figure.savefig(raster, dpi=DOTS_PER_INCH, metadata={"Software": None})
     return vector, raster

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.cells import ALL_FORMATS, OVERALL
-from analysis.drawing import GREY, canvas, empty, looks, name
+from analysis.drawing import GREY, canvas, empty, legend, looks, name
 from analysis.verdicts import CELL
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def trust_by_judge(metrics: pd.DataFrame) -> Figure:
             axes.set(title=name(dataset), xlabel="T", xlim=_range(cells["T"]), ylim=(-0.6, len(judges) - 0.4))
             axes.set_yticks(range(len(judges)), [name(judge) for judge in judges])
             axes.grid(axis="y", lw=0.3)
-        _legend(figure, row[0])
+        legend(figure, row[0])
     return figure
 
 
@@ -121,7 +121,7 @@ def trust_by_temperature(metrics: pd.DataFrame) -> Figure:
             axes.set_xlabel("temperature")
         for axes in panels[::columns]:
             axes.set_ylabel("T")
-        _legend(figure, *panels)
+        legend(figure, *panels)
     return figure
 
 
@@ -143,14 +143,6 @@ def _scatter(axes: Axes, cells: pd.DataFrame, x: str, y: str) -> None:
         part = cells[cells["dataset"] == dataset]
         axes.scatter(part[x], part[y], c=look.colour, marker=look.mark, s=22, alpha=0.7, lw=0, label=name(dataset))
     axes.legend(loc="best", frameon=True, framealpha=0.8, fontsize=8)
-
-
-def _legend(figure: Figure, *axes: Axes) -> None:
-    handles = {label: h for one in axes for h, label in zip(*one.get_legend_handles_labels(), strict=True)}
-    columns = max(1, int(figure.get_figwidth() // 1.3))
-    figure.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=columns, fontsize=8, frameon=False
-    )
 
 
 def _range(values: pd.Series[float]) -> tuple[float, float]:
