@@ -13,6 +13,7 @@ import pandas as pd
 from analysis.bootstrap import Interval
 from analysis.cells import Design, estimate
 from analysis.policies import only, policies
+from analysis.ratios import POOLED
 from analysis.tables import attempt
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class Study:
     """Tidy metrics -> figure, by name."""
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Further settings of `metrics`, `items` and `design` by name, and what they may be, the default first."""
+    seed: int = 0
+    """Of the bootstrap, unless another is asked for; not 0 where a source names its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ def _policies(study: Study, verdicts: pd.DataFrame, metrics: pd.DataFrame, optio
     found = {}
     for rule in study.rules:
         if rule == options.unreadable:
-            found[rule] = metrics
+            found[rule] = metrics[metrics["judge"] != POOLED]
         else:
             design = only(study.design(verdicts, unreadable=rule, **_chosen(study, options)), study.bounded)
             found[rule] = estimate(design, rng=options.rng, replicates=options.replicates, interval=options.interval)

@@ -70,7 +70,7 @@ def report(given: Mapping[str, str]) -> Path:
     if rule not in study.rules:
         raise UserError(f"unreadable={rule}: {name} knows {', '.join(study.rules)}")
     rows = verdicts.read(runs)
-    found = find(study, rows, Options(rule, int(given["replicates"])))
+    found = find(study, rows, Options(rule, int(given["replicates"]), study.seed))
     further, absent = variance_tables(rows, rule) if name == "trust" else ({}, {})
     out = folder / "report"
     tables.publish(found.metrics, found.items, {**found.tables, **further, **beside(name, found.metrics)}, out)

@@ -118,7 +118,7 @@ def test_rates_of_the_matrix_follow_from_its_counts():
     assert precision.tolist() == pytest.approx(full["precision"].tolist(), abs=0.0005)
     assert recall.tolist() == pytest.approx(full["recall"].tolist(), abs=0.0005)
     for table in ("2", "18"):
-        part = cells("evalpair", table, by=by)
+        part = cells("evalpair", table, by=by).dropna(subset=["precision"])
         f1 = 2 * part["precision"] * part["recall"] / (part["precision"] + part["recall"])
         assert f1.tolist() == pytest.approx(part["f1"].tolist(), abs=0.001)
     counts = cells("evalpair", "1", by=["generator", "slice"])
