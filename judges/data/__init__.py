@@ -23,6 +23,7 @@ from judges.data import (
     verifiable,
     verifiable_qa,
 )
+from judges.data.grounded import GROUNDED
 from judges.data.intake import Accepted, Raw, accept, digest
 from judges.data.sampling import draw
 from judges.records import Item, UserError
@@ -96,6 +97,8 @@ def load(
 
 
 def _loader(name: str) -> Loader:
+    if name in GROUNDED:
+        raise UserError(f"{name} holds questions with passages (for experiment=evalpair), not answers to be judged.")
     if name not in LOADERS:
         near = difflib.get_close_matches(name, LOADERS, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""

@@ -107,6 +107,11 @@ def _some(ids: tuple[str, ...]) -> str:
     return ", ".join(ids[:3]) + (", ..." if len(ids) > 3 else "")
 
 
+def mended(text: str) -> str:
+    """The text with U+FFFD for each lone surrogate."""
+    return _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 def _clean(row: Row) -> tuple[Row, int]:
     item, count = row.item, 0
     if not _LONE_SURROGATE.search("\0".join(_texts(item))):

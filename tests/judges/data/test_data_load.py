@@ -5,6 +5,7 @@ import pytest
 import yaml
 
 from judges.data import LOADERS, load
+from judges.data.grounded import GROUNDED
 from judges.data.intake import Raw, Row, accept
 from judges.records import Item, UserError
 
@@ -154,16 +155,17 @@ def test_every_config_holds_the_arguments_of_load(file):
     if parent:
         keys = yaml.safe_load((CONF / f"{parent}.yaml").read_text())
     keys |= config
-    assert [key for key in keys if key != "languages"] == [
-        "name",
-        "path",
-        "split",
-        "limit",
-        "seed",
-        "sample",
-        "balance",
-    ]
+    if keys["name"] in GROUNDED:
+        assert list(keys) == ["name", "path", "limit", "seed"] and keys["seed"] == 17
+        return
+    assert tuple(key for key in keys if key != "languages") == ARGUMENTS
     assert keys["name"] in LOADERS and keys["seed"] == 42
     assert ("languages" in keys) == (keys["name"] in ("tydiqa", "verifiable_qa"))
     if keys["name"].startswith("verifiable"):
         assert load(**keys).items
+
+
+@pytest.mark.parametrize("name", GROUNDED)
+def test_grounded_records_are_no_answers_to_be_judged(name):
+    with pytest.raises(UserError, match=f"{name} holds questions with passages"):
+        load(name)
