@@ -4,9 +4,10 @@ It grows while more calls under way bring more answers a second, and shrinks at 
 nothing of what is asked.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-_START = 16
+_START = 24
 _FEWEST = 8  # Answers that a judgement of a limit rests on, at least.
 _WORTH = 1.1  # What doubling the calls under way must bring, as a factor of the answers a second.
 _BETTER = 1.03
@@ -18,12 +19,17 @@ class Ticket:
     """What a call was begun under."""
 
     era: int
-    full: bool
-    """As many calls were under way as were allowed, so that its length says something of the limit."""
+    load: int
+    """Calls under way, its own included, where that was as many as were allowed; else 0: it says nothing of a limit."""
 
 
 class Pace:
-    """The limit, and what is known of it; times are seconds of any one clock."""
+    """The limit, and what is known of it; times are seconds of any one clock.
+
+    First it rises by one with every answer, so that it doubles in the time of a call. When a doubling has not brought
+    more answers a second, it goes back to the best and from there looks about, a quarter up or a fifth down. Once it was
+    turned away, it rises by a twentieth in the time of a call.
+    """
 
     def __init__(self, ceiling: int) -> None:
         self.limit = min(_START, ceiling)
@@ -33,45 +39,54 @@ class Pace:
         self._ceiling = ceiling
         self._era = 0
         self._seconds: list[float] = []
-        self._doubling = True
+        self._rising: dict[int, list[tuple[int, float]]] | None = {}
+        """While it rises: by doublings of the load, loads and seconds of the calls begun under them."""
         self._turned_away = False
         self._base: tuple[int, float] = (0, 0.0)
         self._up = False
 
     def begin(self, under_way: int) -> Ticket:
         """A call begins beside `under_way` others."""
-        return Ticket(self._era, under_way + 1 >= self.limit)
+        return Ticket(self._era, under_way + 1 if under_way + 1 >= self.limit else 0)
 
     def succeeded(self, ticket: Ticket, seconds: float) -> None:
         """A call begun under a ticket was answered after so many seconds."""
-        if ticket.era != self._era or not ticket.full:
-            return
-        self._seconds.append(seconds)
-        if len(self._seconds) >= max(_FEWEST, 0.75 * self.limit):
-            # With n calls under way that take s seconds each, n / s are answered a second.
-            self._judge(self.limit / max(sum(self._seconds) / len(self._seconds), 1e-9))
+        if self._rising is not None:
+            self.limit = min(self.limit + 1, self._ceiling)
+            if ticket.load:
+                self._rise(self._rising, ticket.load, seconds)
+        elif ticket.era == self._era and ticket.load:
+            self._seconds.append(seconds)
+            if len(self._seconds) >= max(_FEWEST, 0.75 * self.limit):
+                self._judge(_rate([(self.limit, s) for s in self._seconds]))
 
     def turned_away(self, ticket: Ticket, now: float, wait: float | None) -> None:
         """A call met a rate limit or an overloaded endpoint, which may have named a pause."""
         if wait:
             self.quiet_until = max(self.quiet_until, now + wait)
         if ticket.era == self._era:  # Those begun before the last cut say nothing of the limit after it.
-            self._turned_away, self._doubling = True, False
+            self._turned_away, self._rising = True, None
             self._set(int(self.limit * _CUT))
 
+    def _rise(self, rising: dict[int, list[tuple[int, float]]], load: int, seconds: float) -> None:
+        """Ends the rise where twice the load has not brought more answers a second, or the ceiling is reached."""
+        doubling = load.bit_length()
+        here = rising.setdefault(doubling, [])
+        here.append((load, seconds))
+        if len(here) < max(_FEWEST, load // 4):
+            return
+        before = rising.get(doubling - 1, ())
+        paid = not before or _rate(here) >= _rate(before) * _WORTH
+        if paid and load < self._ceiling:
+            return
+        best = here if paid else before
+        self._rising = None
+        self._base = (max(n for n, _ in best), _rate(best))
+        self._set(self._base[0])
+
     def _judge(self, rate: float) -> None:
-        limit = self.limit
         if self._turned_away:
-            self._set(limit + max(1, limit // 20))
-        elif self._doubling:
-            best, best_rate = self._base
-            if rate >= best_rate * _WORTH and limit < self._ceiling:
-                self._base = limit, rate
-                self._set(2 * limit)
-            else:
-                self._doubling = False
-                self._base = (limit, rate) if rate >= best_rate else (best, best_rate)
-                self._set(self._base[0])
+            self._set(self.limit + max(1, self.limit // 20))
         else:
             self._climb(rate)
 
@@ -91,3 +106,8 @@ class Pace:
         self.limit = max(1, min(limit, self._ceiling))
         self._era += 1
         self._seconds.clear()
+
+
+def _rate(calls: Sequence[tuple[int, float]]) -> float:
+    """Answers a second: with n calls under way that take s seconds each, n / s."""
+    return sum(n for n, _ in calls) / max(sum(s for _, s in calls), 1e-9)
