@@ -33,11 +33,12 @@ def gap_by_popularity(metrics: pd.DataFrame) -> Figure:
 def gap_by_freshness(metrics: pd.DataFrame) -> Figure:
     """Figure 5: RPAG by how fast the right answer changes, one panel a swap; a line a judge, a thick one the mean."""
     gaps = _gaps(metrics)
-    parts = gaps["slice"].str.partition("/")
-    gaps = gaps.assign(swap=parts[0], stratum=parts[2])[parts[2].isin(FRESHNESS).to_numpy()]
-    gaps = gaps.groupby(["swap", "stratum", "judge"])["value"].mean().reset_index()
+    gaps = gaps[gaps["slice"].str.endswith(tuple(f"/{stratum}" for stratum in FRESHNESS))]
     if gaps.empty:
         return empty("Gap by freshness", "no data set has items of two kinds of freshness")
+    parts = gaps["slice"].str.partition("/")
+    gaps = gaps.assign(swap=parts[0], stratum=parts[2])
+    gaps = gaps.groupby(["swap", "stratum", "judge"])["value"].mean().reset_index()
     swaps, strata = in_order(gaps["swap"].unique()), in_order(gaps["stratum"].unique(), FRESHNESS)
     with canvas(1.2 + 2.4 * len(swaps), 3.4, len(swaps)) as (figure, row):
         for axes, swap in zip(row, swaps, strict=True):

@@ -73,6 +73,7 @@ def prompting(metrics: pd.DataFrame) -> pd.DataFrame:
     columns = [f"{dataset} {swap}" for dataset in sorted(chosen["dataset"].unique()) for swap in swaps]
     columns = [column for column in columns if column in set(chosen["across"])]
     rows = [c for c in CELL if c != "dataset"]
+    chosen = chosen.sort_values(rows, kind="stable")
     table = pivot(chosen, rows, "across", columns, "").drop(columns=["n", "unreadable"])
     most = chosen.groupby(rows, dropna=False, sort=False)["share_unreadable"].max()
     return table.assign(**{"unreadable at most": most.map("{:.3f}".format).to_numpy()})
