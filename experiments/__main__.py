@@ -23,6 +23,7 @@ STUDIES = {
     "trust": "experiments.trust",
     "judgebench": "experiments.judgebench",
     "confidence": "experiments.confidence",
+    "serving": "experiments.serving",
 }
 """From the `study:` of an experiment's YAML to its module, which has `Settings` and `run`."""
 

@@ -138,6 +138,11 @@ class OnDemand:
         for model, group in sorted(groups, key=lambda g: not self._holds(g[0])):
             yield from self._engine(model).generate(group)
 
+    def forget(self) -> None:
+        """Has the loaded engine forget what it computed for earlier prompts, where it keeps any of that."""
+        if self._open and hasattr(self._open[1], "forget"):
+            self._open[1].forget()
+
     def close(self) -> None:
         """Closes what is open; may be called again."""
         if self._open:

@@ -93,6 +93,8 @@ class VllmSettings:
     """Give each sampled call its own seed. Costs speed and does not make texts equal across batches."""
     batch_invariant: bool = False
     """Kernels whose results don't depend on the batch (NVIDIA, compute capability 8 or above)."""
+    prefix_caching: bool = True
+    """Compute a prefix that prompts share once."""
     max_sequences: int = 256
     """Calls decoded together at most."""
     gpu_memory: float = 0.9

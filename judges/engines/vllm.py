@@ -113,6 +113,10 @@ class Vllm:
                 with contextlib.suppress(Exception):
                     self._engine.abort_request(list(waiting))
 
+    def forget(self) -> None:
+        """Empties the prefix cache."""
+        self._engine.reset_prefix_cache()
+
     def close(self) -> None:
         """Ends the engine's processes and frees its memory."""
         self._loaded.close()

@@ -42,7 +42,7 @@ def engine_arguments(model: ModelSpec, placement: Placement, settings: VllmSetti
         "enforce_eager": (not gpu) if settings.eager is None else settings.eager,
         "max_num_seqs": settings.max_sequences,
         "gpu_memory_utilization": settings.gpu_memory,
-        "enable_prefix_caching": True,
+        "enable_prefix_caching": settings.prefix_caching,
         # On a CPU a seeded draw on a partly prefilled prompt kills the engine.
         "enable_chunked_prefill": gpu or not settings.seeded,
         "generation_config": "vllm",
@@ -74,6 +74,8 @@ def fingerprint(version: str, model: ModelSpec, placement: Placement, settings: 
     eager = engine_arguments(model, placement, settings, gpu)["enforce_eager"]
     flags = [f"vllm {version}", "gpu" if gpu else "cpu", model.dtype, "eager" if eager else "compiled"]
     flags.append("seeded" if settings.seeded else "unseeded")
+    if not settings.prefix_caching:
+        flags.append("no-prefix-caching")
     if settings.batch_invariant:
         flags.append("batch-invariant")
     if placement.devices > 1:
