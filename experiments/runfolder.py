@@ -34,6 +34,8 @@ def publish(
     Raises:
         UserError: the verdicts are faulty, or none of the study's.
     """
+    if "VOIRDIRE_WORKER" in os.environ:
+        return  # The process that started this one writes the tables, once.
     with filled(folder) as scratch:
         main = measure(table, settings, unreadable, scratch)
         (scratch / "manifest.json").write_text(json.dumps(note, indent=1, ensure_ascii=False), encoding="utf-8")

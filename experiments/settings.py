@@ -40,6 +40,15 @@ def as_list(value: Any) -> Any:
     return value if isinstance(value, list | tuple) else [value]
 
 
+def label(name: str) -> str:
+    """A judge's name as a folder's: no slash, no space, nothing that a shell or a file system minds.
+
+    >>> label("org/a judge")
+    'org_a_judge'
+    """
+    return re.sub(r"[^\w.+-]+", "_", name).strip(".") or "_"
+
+
 class Strict(BaseModel):
     """Frozen, and refuses keys that it does not know."""
 
@@ -96,8 +105,8 @@ class Model(Strict):
 
     @property
     def label(self) -> str:
-        """The name as a folder's: no slash, no space, nothing that a shell or a file system minds."""
-        return re.sub(r"[^\w.+-]+", "_", self.name).strip(".") or "_"
+        """The name as a folder's."""
+        return label(self.name)
 
     def placement(self) -> Placement:
         """Where the weights are and how they are spread."""
