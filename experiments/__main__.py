@@ -17,11 +17,15 @@ from pydantic import ValidationError
 
 from experiments import complaints
 from experiments.configuration import conf_folder
+from experiments.rehearsal import Rehearsed
 from judges.records import UserError
 
 STUDIES = {
     "trust": "experiments.trust",
     "judgebench": "experiments.judgebench",
+    "evalpair": "experiments.evalpair",
+    "swapref": "experiments.swapref",
+    "refsense": "experiments.refsense",
     "confidence": "experiments.confidence",
     "serving": "experiments.serving",
 }
@@ -45,6 +49,8 @@ def _task(config: DictConfig) -> None:
     plain["data"]["label"] = HydraConfig.get().runtime.choices["data"]
     try:
         run(plain)
+    except Rehearsed as rehearsed:
+        print(rehearsed, file=sys.stderr)
     except UserError as error:
         _fail(str(error))
     except ValidationError as error:
