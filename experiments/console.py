@@ -86,6 +86,11 @@ class ProgressBar:
             self._progress = None
 
 
+def wide() -> Console:
+    """Standard output, wide enough for a table where it is no terminal."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+
+
 def show(main: pd.DataFrame, title: str, folder: Path) -> None:
     """Prints a study's main table, a row a cell, and where everything is.
 
@@ -97,7 +102,7 @@ def show(main: pd.DataFrame, title: str, folder: Path) -> None:
         shown.add_column(str(name), no_wrap=True)
     for row in main[told].itertuples(index=False):
         shown.add_row(*(Text(_short(str(cell))) for cell in row))
-    Console(highlight=False, width=None if sys.stdout.isatty() else 200).print(shown)
+    wide().print(shown)
     console.print(f"metrics, tables, verdicts and the manifest are in {folder}", markup=False, soft_wrap=True)
 
 
