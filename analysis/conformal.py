@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -130,16 +131,16 @@ def exported(table: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
 
 def _cell(
     cell: pd.DataFrame, name: str, goal: Goal, rng: np.random.Generator, splits: int
-) -> tuple[dict[str, object], pd.DataFrame]:
+) -> tuple[dict[str, Any], pd.DataFrame]:
     score, right = cell[name].to_numpy(dtype=float), cell["correct"].to_numpy(dtype=float)
     group = pd.factorize(clusters(cell), sort=True)[0].astype(np.intp)
     known = ~np.isnan(score) & ~np.isnan(right)
-    key = cell.iloc[0][list(CELL)].to_dict()
+    key = {c: cell[c].iloc[0] for c in CELL}
     groups = len(np.unique(group[known]))
     if groups // 2 < FEWEST:
         raise TableError(
-            f"{key['judge']} on {key['dataset']} {key['format']}: half of its {groups} groups with a gold label and the "
-            f"signal {name!r} is fewer than {FEWEST} to calibrate on; judge more items, or leave this cell out"
+            f"{key['judge']} on {key['dataset']} {key['format']}: half of its {groups} groups with a gold label and "
+            f"the signal {name!r} is fewer than {FEWEST} to calibrate on; judge more items, or leave this cell out"
         )
     data = score[known], right[known], group[known]
     limit, coverage, risk, calibrating = _halves(*data, goal, rng)
@@ -162,8 +163,10 @@ def _cell(
         "note": "" if np.isfinite(limit) else _why_none(groups // 2, goal),
     }
     parts = np.where(np.isin(group, calibrating), "calibration", "held-out")
-    told = {"signal": name, "value": score, "threshold": limit, "part": parts}
-    return row, cell[[*CELL, "item", "order"]].assign(**told, decision=np.where(keeps, "keep", "abstain"))
+    decided = cell[[*CELL, "item", "order"]].assign(
+        signal=name, value=score, threshold=limit, part=parts, decision=np.where(keeps, "keep", "abstain")
+    )
+    return row, decided
 
 
 def _halves(
@@ -176,7 +179,7 @@ def _halves(
     one = shuffled[np.unique(group[shuffled], return_index=True)[1]]
     one = one[np.isin(group[one], calibrating)]
     held = ~np.isin(group, calibrating)
-    candidates = np.quantile(score[held], 1 - np.arange(1, GRID + 1) / GRID, method="lower")
+    candidates: Array = np.quantile(score[held], 1 - np.arange(1, GRID + 1) / GRID, method="lower").astype(float)
     limit = threshold(score[one], right[one], candidates, goal)
     keeps = score[held] >= limit
     risk = 1 - right[held][keeps].mean() if keeps.any() else np.nan
@@ -199,18 +202,12 @@ def _signal(units: pd.DataFrame, asked: str) -> str:
         raise TableError(f"there is no signal {asked!r}; choose {', '.join(SIGNALS)}")
     there = [name for name in ([asked] if asked else order) if units[name].notna().any()]
     if not there:
-        lacks = (
-            f"{asked} needs {SIGNALS[asked].needs}" if asked else "; ".join(f"{n}: {SIGNALS[n].needs}" for n in order)
-        )
-        raise TableError(f"the table does not hold the signal of confidence to decide by: {lacks}")
+        lacks = "; ".join(f"{name} needs {SIGNALS[name].needs}" for name in ([asked] if asked else order))
+        raise TableError(f"the table does not hold a signal of confidence to decide by: {lacks}")
     return there[0]
 
 
 def _why_none(n: int, goal: Goal) -> str:
     if n < goal.fewest:
-        return (
-            f"no threshold: {n} verdicts can't show a risk of {goal.risk:g}, which takes {goal.fewest} without an error"
-        )
-    return (
-        "no threshold keeps the target risk: the signal doesn't tell wrong verdicts well enough, or they are too many"
-    )
+        return f"no threshold: {n} verdicts can't show a risk of {goal.risk:g}; that takes {goal.fewest}, all right"
+    return "no threshold keeps the target risk: too many verdicts are wrong, or the signal doesn't tell which"
