@@ -13,7 +13,7 @@ import pandas as pd
 
 from analysis.cells import OVERALL
 from analysis.confusion import RAW
-from analysis.drawing import GREY, Look, canvas, empty, looks, name
+from analysis.drawing import GREY, Look, canvas, empty, legend, looks, name
 from analysis.evalpair import EFFECTS
 from analysis.grounded import DIAGNOSTIC, VALIDATED
 from analysis.ratios import POOLED
@@ -41,7 +41,7 @@ def perturbation_types(metrics: pd.DataFrame) -> Figure:
             axes.barh([name(kind) for kind in counts.index], counts[group], left=left, color=look.colour, label=group)
             left += counts[group].to_numpy()
         axes.set(xlabel="records", title=title)
-        axes.legend(frameon=False, loc="lower right")
+        legend(figure, axes)
     return figure
 
 
@@ -58,7 +58,7 @@ def perturbers(metrics: pd.DataFrame) -> Figure:
 
 def layers(metrics: pd.DataFrame) -> Figure:
     """Labels, which know the perturbation, against flags, which don't: verdicts by both (figure 5)."""
-    title = "What the labeller knows, what judges say"
+    title = "Labels against flags"
     own = _pooled(metrics, _main(metrics))["value"].reindex(["TP", "FN", "FP", "TN"])
     if own.fillna(0).sum() == 0:
         return empty(title, "no answer has a label")
@@ -84,7 +84,7 @@ def self_affinity(metrics: pd.DataFrame) -> Figure:
     """How often each generator follows records of each perturber (figure 7): confounded by the types they prefer."""
     own = _rates(metrics, "context_follow_rate", PERTURBER)
     own = own.assign(at=own["generator"], series="perturbed by " + own["part"])
-    title = "Following the perturbed evidence, by perturber (descriptive)"
+    title = "Following the evidence, by perturber"
     return _bars(own, title, "share that follows") if len(own) else empty(title, "no record says who perturbed it")
 
 
@@ -121,7 +121,7 @@ def contrasts(metrics: pd.DataFrame, raw: str, paired: str, title: str) -> Figur
     own = own[own["value"].notna() & own["at"].isin(set(other["at"]) & set(same["at"]))]
     if own.empty:
         return empty(title, "no judge wrote answers that others judged, too")
-    own = own.assign(at=own["at"].replace(POOLED, "all"))
+    own = _placed(own.assign(at=own["at"].replace(POOLED, "all")))
     places = list(dict.fromkeys(own["at"]))
     with canvas(5.6, 1.6 + 0.4 * len(places)) as (figure, (axes,)):
         axes.axvline(0, color=GREY, lw=0.8)
@@ -130,7 +130,7 @@ def contrasts(metrics: pd.DataFrame, raw: str, paired: str, title: str) -> Figur
         axes.set_yticks(range(len(places)), [name(place) for place in places])
         axes.invert_yaxis()
         axes.set(xlabel="matching judge − others", title=title)
-        axes.legend(frameon=False, fontsize=8)
+        legend(figure, axes)
     return figure
 
 
@@ -142,6 +142,7 @@ def _interval(axes: Axes, own: pd.DataFrame, places: Sequence[str], shift: float
 
 def _bars(own: pd.DataFrame, title: str, ylabel: str) -> Figure:
     """Bars with intervals at each place, one for each series."""
+    own = _placed(own)
     places, series = list(dict.fromkeys(own["at"])), looks(own["series"])
     width = WIDTH / len(series)
     with canvas(max(4.5, 1.5 + 0.5 * len(places) * max(1, len(series) / 2)), 3.6) as (figure, (axes,)):
@@ -154,8 +155,13 @@ def _bars(own: pd.DataFrame, title: str, ylabel: str) -> Figure:
             )
         axes.set_xticks(range(len(places)), [name(p, 24) for p in places], rotation=30, ha="right")
         axes.set(ylabel=ylabel, title=title, ylim=(0, None))
-        axes.legend(frameon=False, fontsize=8)
+        legend(figure, axes)
     return figure
+
+
+def _placed(own: pd.DataFrame) -> pd.DataFrame:
+    """With the data set before each place, where there are several."""
+    return own.assign(at=own["dataset"] + ": " + own["at"]) if own["dataset"].nunique() > 1 else own
 
 
 def _heat(
@@ -185,8 +191,8 @@ def _pooled(metrics: pd.DataFrame, slice_: str) -> pd.DataFrame:
 def _records(metrics: pd.DataFrame, prefix: str) -> pd.DataFrame:
     """Numbers of records with what follows the prefix as `kind` and what comes before it as `group`."""
     own = metrics[(metrics["metric"] == "records") & metrics["slice"].str.contains(prefix, regex=False)]
-    parts = own["slice"].str.rpartition(prefix)
-    return own.assign(group=parts[0].str.strip("/"), kind=parts[2])
+    parts = own["slice"].str.extract(f"^(.*){prefix}(.*)$")
+    return own.assign(group=parts[0].str.strip("/"), kind=parts[1])
 
 
 def _wide(own: pd.DataFrame, index: str, columns: str) -> pd.DataFrame:
