@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from judges.engines import oracles
+from judges.engines.scripted_grounded import grounded_reply
 from judges.records import Completion, Request, UserError
 
 Script = Callable[[Request], str | Completion]
@@ -77,7 +78,9 @@ _FORMS = (
 
 
 def _phrase(letter: str, request: Request) -> str:
-    """The letter, in the form that the prompt asks for."""
+    """The letter, in the form that the prompt asks for; what a step on passages asks for is no letter."""
+    if (reply := grounded_reply(request)) is not None:
+        return reply
     asked = request.messages[-1].content
     for sign, form in _FORMS:
         if sign.search(asked):

@@ -7,9 +7,15 @@ scripted every matrix is perfect, whatever was perturbed.
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
 
 from judges.records import Request
+
+Truths = Mapping[str, Mapping[str, Any]]
+"""From a question to what can be changed about it: kind, original, replacement, claim, false_claim, edits."""
 
 _PASSAGE = re.compile(r'<passage id="([^"]*)">\n(.*?)\n</passage>', re.S)
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -21,20 +27,26 @@ _BETWEEN = {
 }
 
 
-def grounded_reply(request: Request, truths: Callable[[str], tuple[str, str, str] | None]) -> str | None:
-    """The reply to a step on passages; None where the request is none.
-
-    Args:
-        request: what is asked.
-        truths: from a question to the kind of change, the value and its replacement, where they are known; where they
-            are not, the first number that answer and passages share goes up by one.
-    """
+def grounded_reply(request: Request) -> str | None:
+    """The reply to a step on passages; None where the request is none."""
     content = request.messages[-1].content
     last = content[content.rindex("Reply with\n") :] if "Reply with\n" in content else ""
     step = next((make for sign, make in _STEPS if sign in last), None)
     if step is None:
         return None
-    return json.dumps(step(content, truths), ensure_ascii=False)
+    return json.dumps(step(content), ensure_ascii=False)
+
+
+@lru_cache(maxsize=1)
+def demo_truths() -> Truths:
+    """What can be changed about the questions of `grounded_demo`."""
+    folder = files("judges") / "data"
+    known, records = (
+        [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
+        for name in ("grounded_demo_truth.jsonl", "grounded_demo.jsonl")
+    )
+    questions = {record["sample_id"]: record["question"] for record in records}
+    return {questions[truth["sample_id"]]: truth for truth in known}
 
 
 def _between(content: str, name: str) -> str:
@@ -42,47 +54,60 @@ def _between(content: str, name: str) -> str:
     return found[1] if found else ""
 
 
-def _perturb(content: str, truths: Callable[[str], tuple[str, str, str] | None]) -> dict[str, object]:
+def _perturb(content: str) -> dict[str, object]:
     passages, answer = _PASSAGE.findall(content), _between(content, "answer")
-    kind, old, new = truths(_between(content, "question")) or _number(answer, [text for _, text in passages])
-    says = re.compile(re.escape(old), re.I)
-    rewrites = [
-        {
-            "passage_id": name,
-            "rewritten_text": says.sub(new, text) if old and says.search(text) else "",
-            "skip_reason": "" if old and says.search(text) else f"It does not say {old!r}.",
-        }
-        for name, text in passages
-    ]
+    known = demo_truths().get(_between(content, "question")) or _number(answer, [text for _, text in passages])
+    rewrites = [(name, text, _replaced(text, known["edits"])) for name, text in passages]
     return {
-        "perturbation_type": kind,
-        "original_value": old,
-        "perturbed_value": new,
-        "atomic_claim_original": f"The passages say {old}.",
-        "atomic_claim_perturbed": f"The passages say {new}.",
+        "perturbation_type": known["kind"],
+        "original_value": known["original"],
+        "perturbed_value": known["replacement"],
+        "atomic_claim_original": known["claim"],
+        "atomic_claim_perturbed": known["false_claim"],
         "note": "Scripted.",
-        "passages": rewrites,
+        "passages": [
+            {
+                "passage_id": name,
+                "rewritten_text": new if new != text else "",
+                "skip_reason": "" if new != text else f"It does not say {known['original']!r}.",
+            }
+            for name, text, new in rewrites
+        ],
     }
 
 
-def _number(answer: str, texts: list[str]) -> tuple[str, str, str]:
-    shared = (n for n in _NUMBER.findall(answer) if any(n in text for text in texts))
-    old = next(shared, "")
-    return "numerical", old, str(int(float(old.replace(",", ""))) + 1) if old else ""
+def _replaced(text: str, edits: Mapping[str, str]) -> str:
+    for old, new in edits.items():
+        text = text.replace(old, new)
+    return text
 
 
-def _validate(content: str, truths: Callable[[str], tuple[str, str, str] | None]) -> dict[str, object]:
+def _number(answer: str, texts: list[str]) -> dict[str, Any]:
+    """The first number that answer and passages share goes up by one."""
+    old = next((n for n in _NUMBER.findall(answer) if any(n in text for text in texts)), "")
+    new = str(int(float(old.replace(",", ""))) + 1) if old else ""
+    return {
+        "kind": "numerical",
+        "original": old,
+        "replacement": new,
+        "claim": f"The passages say {old}.",
+        "false_claim": f"The passages say {new}.",
+        "edits": {old: new} if old else {},
+    }
+
+
+def _validate(content: str) -> dict[str, object]:
     gates = ("type", "causality", "consistency", "leakage", "contradiction")
     return dict.fromkeys(gates, True) | {f"{gate}_evidence": "Scripted." for gate in gates}
 
 
-def _generate(content: str, truths: Callable[[str], tuple[str, str, str] | None]) -> dict[str, object]:
+def _generate(content: str) -> dict[str, object]:
     passages = _PASSAGE.findall(content)
     name, text = passages[0] if passages else ("", "")
     return {"answer": text, "cited_passage_ids": [name] if name else [], "is_refusal": not text, "notes": "Scripted."}
 
 
-def _label(content: str, truths: Callable[[str], tuple[str, str, str] | None]) -> dict[str, object]:
+def _label(content: str) -> dict[str, object]:
     answer = _between(content, "answer").casefold()
     old, new = (_between(content, name).casefold() in answer for name in ("old", "new"))
     behaviour = {(True, True): "both_claims", (True, False): "memory_override", (False, True): "context_follow"}
@@ -95,7 +120,7 @@ def _label(content: str, truths: Callable[[str], tuple[str, str, str] | None]) -
     }
 
 
-def _judge(content: str, truths: Callable[[str], tuple[str, str, str] | None]) -> dict[str, object]:
+def _judge(content: str) -> dict[str, object]:
     passages, answer = _PASSAGE.findall(content), _between(content, "answer")
     sentences = [s for s in re.split(r"(?<=[.!?])\s+", answer) if s]
     wrong = next((s for s in sentences if not any(s in text for _, text in passages)), "")

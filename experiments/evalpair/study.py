@@ -1,0 +1,27 @@
+"""One matrix of judges and generators on one data set: from grounded records to the files of a run folder."""
+
+from experiments.console import console
+from experiments.evalpair import Settings
+from experiments.evalpair.stages import stages, templates
+from experiments.staged import conduct
+from judges.data.grounded import load_grounded, select
+
+
+def study(settings: Settings) -> None:
+    """Loads and selects the records, and runs the stages on them."""
+    data = settings.data
+    loaded = load_grounded(data.name, data.path, data.limit, data.seed)
+    for warning in loaded.warnings:
+        console.print(f"note: {warning}", markup=False)
+    chosen, funnel = select(loaded.records, settings.records, settings.selection_seed)
+    conduct(
+        stages(settings),
+        settings,
+        settings.roles,
+        chosen,
+        provenance={**loaded.provenance, "funnel": funnel},
+        prompts={f"grounded/{name}": prompt.sha256 for name, prompt in templates(settings).items()},
+        unreadable=settings.unreadable,
+        folder=settings.root / settings.study / data.label / settings.panel,
+        title=f"{', '.join(m.name for m in settings.roles['judge'])} on {data.label}",
+    )
