@@ -13,11 +13,9 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from pydantic import ValidationError
 
 from experiments import complaints
 from experiments.configuration import conf_folder
-from experiments.rehearsal import Rehearsed
 from judges.records import UserError
 
 STUDIES = {
@@ -35,28 +33,36 @@ FAILED: list[str] = []
 """What was wrong with each point of a sweep that could not be run; the other points go on."""
 
 
-def run(config: dict[str, Any]) -> None:
-    """Validates a resolved configuration and runs its study."""
+def run(config: dict[str, Any], pids: set[int] | None = None) -> None:
+    """Validates a resolved configuration and runs its study; `pids` takes in the processes that store its calls."""
     if config["study"] not in STUDIES:
         raise UserError(f"no study is called {config['study']!r}; {complaints.nearest(config['study'], STUDIES)}")
     study = import_module(STUDIES[config["study"]])
-    study.run(study.Settings.model_validate(config))
+    settings = study.Settings.model_validate(config)
+    if settings.workers > 1 and not settings.dry_run:
+        from experiments import sweep, workers
+
+        workers.conduct(config, settings, sweep.point(config).folder, set() if pids is None else pids)
+        settings = settings.model_copy(update={"workers": 1, "shard": "0/1"})  # All is stored: only read.
+    study.run(settings)
 
 
 @hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name="config")
 def _task(config: DictConfig) -> None:
     plain: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]
     plain["data"]["label"] = HydraConfig.get().runtime.choices["data"]
-    try:
-        run(plain)
-    except Rehearsed as rehearsed:
-        print(rehearsed, file=sys.stderr)
-    except UserError as error:
-        _fail(str(error))
-    except ValidationError as error:
-        _fail(complaints.of_validation(error))
-    except OSError as error:
-        _fail(str(error))
+    from experiments import sweep  # Brings pandas, which --help need not wait for.
+
+    report = sweep.attempt(plain, run, HydraConfig.get().overrides.task)
+    sweep.REPORTS.append(report)
+    if report.problem:
+        _fail(report.problem)
+    elif report.left:
+        print(
+            f"shard {plain['shard']} is stored; {report.left:,} calls of other shards are not. Whoever finds all of "
+            "them stored writes the tables: the last shard, or this command without shard=",
+            file=sys.stderr,
+        )
 
 
 def main() -> int:
@@ -65,7 +71,17 @@ def main() -> int:
     # `model` is where a judge's YAML goes, so a bare `model=NAME` can only mean who plays the stage that is run.
     sys.argv[1:] = [f"stage.{word}" if word.startswith("model=") else word for word in sys.argv[1:]]
     try:
+        if "hydra/launcher=slurm" in sys.argv:
+            from experiments import sweep_slurm
+
+            sweep_slurm.register()
         _task()
+        if "-m" in sys.argv or "--multirun" in sys.argv:
+            from experiments import sweep
+
+            return 0 if sweep.close(sweep.REPORTS, [w for w in sys.argv[1:] if w.startswith(("-m", "hydra"))]) else 2
+    except UserError as error:
+        _fail(str(error))
     except HydraException as error:
         _fail(complaints.of_hydra(error, conf_folder(), sys.argv[1:]))
     except (OmegaConfBaseException, OSError) as error:
