@@ -119,16 +119,26 @@ def noted(step: Step[In, Out], watch: Watch) -> Step[In, Out]:
 def plans(root: Path) -> Iterator[Plan]:
     """All plans under a root, by study, data set and judge; one that is just being written is passed over."""
     for note in sorted(root.glob("*/*/*/plan/plan.json")):
-        try:
-            said = note.read_bytes()
-            settings = json.loads(said)["settings"]
-            design = hashlib.sha256(said).hexdigest()[:16]
-            rounds = [np.fromfile(path, "<u8") for path in sorted(note.parent.glob(f"{design}.*.keys"))]
-        except (OSError, ValueError, KeyError):
-            continue
-        folder = note.parents[1]
-        keys = np.unique(np.concatenate([np.zeros(0, "<u8"), *rounds])).astype(np.uint64)
-        yield Plan(folder, folder.parts[-3], folder.parts[-2], folder.parts[-1], settings, keys)
+        if plan := read(note.parents[1]):
+            yield plan
+
+
+def read(folder: Path) -> Plan | None:
+    """The plan in a run folder, if there is a whole one."""
+    note = folder / "plan" / "plan.json"
+    try:
+        said = note.read_bytes()
+        settings = json.loads(said)["settings"]
+        design = hashlib.sha256(said).hexdigest()[:16]
+        rounds = [np.fromfile(path, "<u8") for path in sorted(note.parent.glob(f"{design}.*.keys"))]
+    except (OSError, ValueError, KeyError):
+        return None
+    study, data, judge = folder.parts[-3:]
+    return (
+        Plan(folder, study, data, judge, settings, np.unique(np.concatenate(rounds)).astype(np.uint64))
+        if rounds
+        else None
+    )
 
 
 def _which(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -61,10 +61,22 @@ def drafts(folder: Path) -> list[Path]:
 
 def writer_is_gone(stem: str) -> bool:
     """Whether the process that opened the file surely runs no more; of other hosts nothing is known."""
+    pid = writer(stem)
+    return pid is not None and not _runs(pid)
+
+
+def written_by(folder: Path, pids: Collection[int], since: datetime) -> bool:
+    """Whether processes of this host have stored anything in files that they opened since then."""
+    later = (file for file in files(folder) if file.stem >= f"{since.astimezone(UTC):%Y%m%dT%H%M%S%fZ}")
+    return any(writer(file.stem) in pids and file.path.stat().st_size for file in later)
+
+
+def writer(stem: str) -> int | None:
+    """The process of this host that opened the file; None if it was opened on another one."""
     match stem.split("-"):
         case [_, host, pid, _] if host == _host() and pid.isdigit():
-            return not _runs(int(pid))
-    return False
+            return int(pid)
+    return None
 
 
 def check(folder: Path) -> None:

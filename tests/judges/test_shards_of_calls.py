@@ -66,11 +66,8 @@ def test_every_call_is_in_exactly_one_part_and_in_one_part_of_that(key, n, m):
     assert not Share(0, n).owns(key)
 
 
-@pytest.mark.parametrize("text", ["0/4", "5/4", "1/0", "1", "a/b", "1/2/3", "-1/2", "1.0/2", "", "٣/٤"])
+@pytest.mark.parametrize("text", ["5/4", "1/0", "0/0", "1", "a/b", "1/2/3", "-1/2", "1.0/2", "", "٣/٤"])
 def test_a_share_that_is_no_part_is_refused(text):
-    if text == "٣/٤":
-        assert Share.parse(text) == Share(3, 4)
-        return
     with pytest.raises(UserError, match="from 1 to N"):
         Share.parse(text)
 
