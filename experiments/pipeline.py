@@ -88,7 +88,8 @@ class _Line:
             self._workshop.note(f"{edited} was edited by hand and is used as it stands; delete it to have it made anew")
             table = self._read(stage, edited)
         else:
-            console.print(f"stage {stage.name}", markup=False)
+            if not isinstance(self._workshop.engine, Lacking):
+                console.print(f"stage {stage.name}", markup=False)
             table = stage.make(self._workshop, dict(self._given(stage)))
             if not stage.final:
                 # Read back, so that later stages see the same whether a table is new, kept or edited.

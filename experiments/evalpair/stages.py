@@ -152,4 +152,4 @@ def _judged(settings: Settings, workshop: Workshop, given: Tables) -> Iterator[J
     for by in workshop.players("judge"):
         flags = workshop.ask(JudgeGrounded(_asker(settings, "judge", by)), shown)
         for row, flag in zip(answers, flags, strict=True):
-            yield Judged(cases[row["item"]], row["generator"], row["generator_family"], by, flag)
+            yield Judged(cases[row["item"]], row, by, flag)

@@ -105,7 +105,9 @@ def perturbations(table: pd.DataFrame) -> dict[tuple[str, str], Perturbation]:
             raise UserError(f"perturb: the rows of {item} by {by} differ in {', '.join(_FIELDS)}; make them agree")
         told = rows[rows["passage"] != ""]
         rewrites = tuple(map(Rewrite, told["passage"], told["rewritten"], told["skipped"]))
-        found[str(item), str(by)] = Perturbation(**dict(zip(_FIELDS, rows.iloc[0][_FIELDS], strict=True)), rewrites=rewrites)
+        found[str(item), str(by)] = Perturbation(
+            **dict(zip(_FIELDS, rows.iloc[0][_FIELDS], strict=True)), rewrites=rewrites
+        )
     return found
 
 

@@ -1,6 +1,6 @@
 """From the judges' flags to the verdict table: what each says, beside what the labeller knows."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +20,8 @@ class Judged:
     """One answer as one judge sees it."""
 
     case: Case
-    generator: str
-    generator_family: str
+    written: Mapping[Hashable, Any]
+    """Its row in the table of `generate`."""
     judge: Player
     answer: Answered[Flag]
 
@@ -39,6 +39,7 @@ def verdict_table(dataset: str, judged: Sequence[Judged], pool: pd.DataFrame, la
 
 def _row(dataset: str, judged: Judged) -> dict[str, Any]:
     flag, made, record = judged.answer.result, judged.case.perturbation, judged.case.record
+    modified, written = set(made.modified(record.passages)), judged.written
     ids, cited = {p.id for p in record.passages}, flag.cited.strip("[](){}<>\"' ")
     grade = None if flag.error is None else "ERROR" if flag.error else "NO_ERROR"
     calls = judged.answer.completions
@@ -53,8 +54,8 @@ def _row(dataset: str, judged: Judged) -> dict[str, Any]:
         "order": "AB",
         "method": "grounded",
         "format": "json",
-        "generator": judged.generator,
-        "generator_family": judged.generator_family,
+        "generator": written["generator"],
+        "generator_family": written["generator_family"],
         "winner": None,
         "grade": grade,
         "extracted": flag.wrong_claim or None,
@@ -63,7 +64,10 @@ def _row(dataset: str, judged: Judged) -> dict[str, Any]:
         "repaired": flag.repaired,
         "perturbation_type": made.kind,
         "cited_passage": flag.cited,
-        "cites_modified": cited in made.modified(record.passages) if flag.error and cited in ids else None,
+        "explanation": flag.explanation,
+        "answer_refused": str(written["refused"]) == "True",
+        "answer_cites_modified": bool(modified & set(str(written["cited"]).split())),
+        "cites_modified": cited in modified if flag.error and cited in ids else None,
         "claim_has_replacement": holds(flag.wrong_claim, made.replacement) if flag.error and flag.wrong_claim else None,
         **{n: sum(getattr(c, n) for c in calls) for n in ("prompt_tokens", "cached_tokens", "completion_tokens")},
         "seconds": sum(c.seconds for c in calls),
