@@ -8,24 +8,11 @@ from dataclasses import dataclass, replace
 
 from judges import answers, languages
 from judges.answering import Written, reply, written_request
+from judges.entity_types import ENTITY_TYPES
 from judges.formats import Thinking
 from judges.prompts import Prompt
 from judges.records import Completion, Item, ModelSpec, Request
 
-ENTITY_TYPES = (
-    "person",
-    "place",
-    "organization",
-    "group",
-    "work",
-    "event",
-    "date",
-    "number",
-    "living thing",
-    "substance",
-    "concept",
-    "other",
-)
 _TYPE_TOKENS, _SENTENCE_TOKENS = 16, 128
 
 

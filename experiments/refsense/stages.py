@@ -165,8 +165,8 @@ def _tell_of_empty(workshop: Workshop, table: pd.DataFrame) -> None:
     empty, invented = int(table["answer_empty"].sum()), int(table["invented"].sum())
     if empty:
         workshop.note(
-            f"judge: {empty} of {len(table)} verdicts are on an empty answer; in {invented} of them the judge extracted "
-            "an answer that is not there, which counts as unreadable"
+            f"judge: {empty} of {len(table)} verdicts are on an empty answer; in {invented} of them the judge "
+            "extracted an answer that is not there, which counts as unreadable"
         )
 
 

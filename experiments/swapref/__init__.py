@@ -6,15 +6,19 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from experiments import configuration
-from experiments.roster import Named, PipelineSettings
+from experiments.roster import PipelineSettings
 from experiments.settings import Model, as_list
 
 Swap = Literal["type_preserving", "type_changing", "popularity_high", "popularity_low", "evaluator_knowledge"]
 Strategy = Literal["standard", "direct", "cot", "self_consistency", "cot_self_consistency"]
 
 
-def _writer(value: Any) -> Any:
-    return configuration.judge(value) if isinstance(value, str) and value != "template" else value
+def _model(value: Any) -> Any:
+    return configuration.judge(value) if isinstance(value, str) and value not in ("rules", "template") else value
+
+
+Maker = BeforeValidator(_model)
+"""A judge by name, or plain code in its place."""
 
 
 class Settings(PipelineSettings):
@@ -22,9 +26,9 @@ class Settings(PipelineSettings):
 
     swap: Annotated[tuple[Swap, ...], BeforeValidator(as_list), Field(min_length=1)]
     format: Annotated[tuple[Strategy, ...], BeforeValidator(as_list), Field(min_length=1)] = ("standard",)
-    typer: Named | None = None
-    """Says what kind of thing an answer is, where the data set doesn't; None: the judge."""
-    writer: Annotated[Literal["template"] | Model, BeforeValidator(_writer)] = "template"
+    typer: Annotated[Literal["rules"] | Model, Maker] = "rules"
+    """Says what kind of thing an answer is, where the data set doesn't; `rules`: `judges.entity_types.by_rule`."""
+    writer: Annotated[Literal["template"] | Model, Maker] = "template"
     """Puts answers into sentences; `template`: the one sentence of `construction/plain.txt`, without a model."""
     persons: Path | None = None
     """PopQA in its upstream format, whose most and least visited persons stand in under popularity_high and _low."""
@@ -35,8 +39,8 @@ class Settings(PipelineSettings):
     @property
     def roles(self) -> dict[str, tuple[Model, ...]]:
         """Who plays which role."""
-        writers = () if self.writer == "template" else (self.writer,)
-        return {"judge": (self.model,), "typer": (self.typer or self.model,), "writer": writers}
+        makers = {"typer": self.typer, "writer": self.writer}
+        return {"judge": (self.model,), **{k: (m,) if isinstance(m, Model) else () for k, m in makers.items()}}
 
     @property
     def judged_by(self) -> Model:

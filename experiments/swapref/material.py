@@ -14,6 +14,7 @@ from experiments.workshop import Workshop
 from judges import prompts
 from judges.answering import Answerer, Written
 from judges.construction import Claim, Typer, Writer, fault
+from judges.entity_types import by_rule
 from judges.prompts import Prompt, fill
 from judges.records import Item
 
@@ -23,19 +24,15 @@ _KINDS = get_args(Swap)
 
 def prompts_used(settings: Settings) -> list[tuple[str, str]]:
     """The templates, as method and name."""
-    return [("answering", "belief"), ("construction", "entity_type"), ("construction", _sentence(settings))]
+    names = [*([] if settings.typer == "rules" else ["entity_type"]), _sentence(settings)]
+    return [("answering", "belief"), *(("construction", name) for name in names)]
 
 
 def entity_types(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFrame:
-    """One row a question: the type of its primary answer, from the data set or from the typer."""
+    """One row a question: the type of its primary answer, from the data set, from rules or from the typer."""
     items = single.items_of(tables["sample"])
-    claims = [Claim(i, i.answers[0]) for i in items.values() if i.answers and not i.entity_type]
-    typed: dict[str, Written] = {}
-    if claims:
-        typer = workshop.only("typer")
-        step = Typer(typer.spec, _prompt(settings, "construction", "entity_type"), typer.model.thinking)
-        answered = workshop.ask(step, claims)
-        typed = {claim.item.id: a.result for claim, a in zip(claims, answered, strict=True)}
+    untyped = [Claim(i, i.answers[0]) for i in items.values() if i.answers and not i.entity_type]
+    typed = dict(zip([c.item.id for c in untyped], _typed(settings, workshop, untyped), strict=True))
     found = [typed.get(i.id, Written(i.entity_type)) for i in items.values()]
     return _rows(items.values(), found).rename(columns={"text": "entity_type"})
 
@@ -85,6 +82,16 @@ def candidates(settings: Settings, workshop: Workshop, tables: Tables) -> pd.Dat
     )
 
 
+def _typed(settings: Settings, workshop: Workshop, claims: Sequence[Claim]) -> list[Written]:
+    if not claims:
+        return []
+    if not (typers := workshop.players("typer")):
+        return [Written(by_rule(claim.item.question, claim.answer)) for claim in claims]
+    (typer,) = typers
+    step = Typer(typer.spec, _prompt(settings, "construction", "entity_type"), typer.model.thinking)
+    return [a.result for a in workshop.ask(step, claims)]
+
+
 def _swapped(
     settings: Settings, kind: Swap, items: Sequence[Item], types: Mapping[str, str], lent: swaps.Pool, tables: Tables
 ) -> pd.DataFrame:
@@ -131,9 +138,9 @@ def _each(table: pd.DataFrame) -> list[tuple[str, str, str]]:
 
 def _write(settings: Settings, workshop: Workshop, claims: Sequence[Claim]) -> list[Written]:
     prompt = _prompt(settings, "construction", _sentence(settings))
-    if settings.writer == "template":
+    if not (writers := workshop.players("writer")):
         return [Written(fill(prompt.instruction, {"answer": claim.answer})) for claim in claims]
-    writer = workshop.only("writer")
+    (writer,) = writers
     step = Writer(writer.spec, prompt, writer.model.thinking)
     return [a.result for a in workshop.ask(step, claims)]
 
