@@ -68,8 +68,6 @@ def test_no_perturbed_passage_without_its_provenance(evalpair):
     said = table.loc[rewritten, "provenance"]
     form = r"synthetic counterfactual of grounded_demo \S+ passage \S+ \(sha256 \w{16}\), written by scripted"
     assert said.str.fullmatch(form).all()
-        r"synthetic counterfactual of grounded_demo \S+ passage \S+ \(sha256 \w{16}\), written by scripted"
-    ).all()
     files.save(table.assign(provenance=""), folder / "stages" / "perturb.csv")
     assert "has no provenance" in evalpair("records=4", fails=True)
 
