@@ -1,6 +1,8 @@
 """`python -m analysis STUDY VERDICTS... --out DIR`: what any verdict table says; needs no model and no Hydra.
 
-Besides the studies, STUDY is `compare` (judges on the same items) or `variance` (where trust and verdicts vary from).
+Besides the studies, STUDY is `compare` (judges on the same items), `variance` (where trust and verdicts vary from),
+`confidence` (what a judge's confidence is worth, and abstention by it), `serving` (noise of serving) or `correct` (a
+judge's rate corrected by few gold labels).
 """
 
 import argparse
@@ -22,6 +24,10 @@ UNREADABLE = {
         ("wrong", "drop"),
         "wrong: an unreadable verdict counts against the judge; drop: leave it out, and with it the item",
     ),
+    "refsense": (
+        ("drop", "reject"),
+        "drop: leave unreadable verdicts out; reject: count them as not accepting the answer; flips need both read",
+    ),
     "evalpair": (
         ("drop", "miss"),
         "drop: leave unreadable verdicts out, and their answers out of paired effects; miss: count them as no flag",
@@ -29,7 +35,11 @@ UNREADABLE = {
 }
 SEEDS = {"evalpair": 20_260_627}
 """Of the bootstrap, where a study's source names its own."""
-CHOICES: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {}
+CHOICES = {
+    "refsense": {
+        "partial": (("incorrect", "correct", "drop"), "how a person's label P, partially correct, counts"),
+    },
+}
 """Further settings of single studies: their values, the default first, and what they mean."""
 
 
@@ -66,7 +76,28 @@ def _parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--unreadable", choices=("drop", "fail"), default="drop", help="as in the study trust")
     p.add_argument("--complete-only", action="store_true", help="leave out judges, pairs... that lack a cell")
+    _confidence(_command(studies, "confidence", "what a judge's confidence is worth, and abstention", "confidence"))
+    p = _command(studies, "serving", "what depends on batches, order, resuming... (of serving.parquet)", "serving")
+    p.add_argument("--sampled", nargs="+", default=[], metavar="VERDICTS", help="an audit whose 1 - C is to be split")
+    p.add_argument("--figures", action="store_true", help="draw the figure, too (needs matplotlib)")
+    p = _command(studies, "correct", "the true rate, from many verdicts and few gold labels", "correct")
+    p.add_argument("--labels", required=True, type=Path, metavar="GOLD", help="columns item and gold: .csv, .jsonl...")
+    p.add_argument("--positive", default="", metavar="LABEL", help="whose rate is asked for (default CORRECT, or A)")
+    p.add_argument("--width", type=float, default=0.1, help="of the interval that labels are counted for (default 0.1)")
     return parser
+
+
+def _confidence(p: argparse.ArgumentParser) -> None:
+    # The curves of 240,000 verdicts take 12 s at 2,000 resamples.
+    p.set_defaults(replicates=2_000)
+    p.add_argument("--target-risk", type=float, metavar="RISK", help="share of wrong verdicts allowed among those kept")
+    p.add_argument("--delta", type=float, default=0.1, help="chance that the threshold misses the target (default 0.1)")
+    p.add_argument("--signal", default="", help="to abstain by (default: the first of p, repeats, stated... there is)")
+    p.add_argument("--export", type=Path, metavar="FILE", help="verdicts with confidence, threshold, keep or abstain")
+    p.add_argument(
+        "--at", type=_setting, action="append", default=[], metavar="T,K", help="predict the audit at T and K, too"
+    )
+    p.add_argument("--figures", action="store_true", help="draw the study's figures, too (needs matplotlib)")
 
 
 def _command(
@@ -76,7 +107,9 @@ def _command(
     p.set_defaults(command=command)
     p.add_argument("verdicts", nargs="+", metavar="VERDICTS", help="verdict tables: .parquet, .csv or .jsonl")
     p.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder to write the results to")
-    p.add_argument("--replicates", type=_count, default=10_000, help="bootstrap resamples (default 10000; 0: none)")
+    p.add_argument(
+        "--replicates", type=_count, default=10_000, help="bootstrap resamples (default 10000; confidence: 2000)"
+    )
     p.add_argument("--seed", type=_count, default=0, help="seed of the bootstrap (default 0; evalpair: its source's)")
     p.add_argument("--interval", choices=("percentile", "bca"), default="percentile", help="kind of interval")
     return p
@@ -86,6 +119,17 @@ def _count(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 0 or more")
     return int(text)
+
+
+def _setting(text: str) -> tuple[float, int]:
+    temperature, _, repeats = text.partition(",")
+    try:
+        setting = float(temperature), int(repeats)
+    except ValueError:
+        setting = -1.0, 0
+    if not 0 <= setting[0] <= 100 or setting[1] < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a temperature and a number of repeats, such as 0.7,10")
+    return setting
 
 
 if __name__ == "__main__":

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from analysis import drawing, tables
+from analysis import drawing, files, tables
+from analysis.cells import told
 from analysis.columns import TableError
 from analysis.studies import STUDIES, Options, find, variance_tables
-from analysis.verdicts import read
+from analysis.verdicts import CELL, read
 
 
 def study(options: argparse.Namespace) -> None:
@@ -54,6 +55,58 @@ def variance(options: argparse.Namespace) -> None:
     if not made:
         raise TableError("; ".join(f"{name}: {reason}" for name, reason in absent.items()))
     _write(made, absent, options)
+
+
+def confidence(options: argparse.Namespace) -> None:
+    """What signals of confidence are worth, the expected audit, and abstention at a target risk."""
+    from analysis.conformal import Goal, abstention, exported
+    from analysis.expected_audit import expected_audit, side_by_side
+
+    if options.export and options.target_risk is None:
+        raise TableError("--export needs --target-risk: what share of the verdicts kept may be wrong?")
+    chosen, verdicts = STUDIES["confidence"], read(options.verdicts)
+    estimation = _estimation(options, "drop")
+    found = find(chosen, verdicts, estimation)
+    made = dict(found.tables)
+    if options.at:
+        audit = expected_audit(verdicts, rng=estimation.rng, replicates=options.replicates, at=options.at)
+        made["expected"] = side_by_side(audit)
+    if options.target_risk is not None:
+        goal = Goal(options.target_risk, options.delta)
+        thresholds, decided = abstention(found.items, goal, rng=estimation.rng, signal=options.signal)
+        made = {"abstention": told(thresholds, [str(c) for c in thresholds if c not in CELL])} | made
+        if options.export:
+            files.save(exported(verdicts, decided), options.export)
+    tables.publish(found.metrics, found.items, made, options.out)
+    if options.figures:
+        for name, draw in chosen.figures.items():
+            drawing.save(draw(found.metrics), options.out / "figures" / name)
+    _tell(made, found.absent)
+    print(f"\n{len(verdicts):,} verdicts; metrics, items and tables are in {options.out}")
+
+
+def serving(options: argparse.Namespace) -> None:
+    """How much of what a judge says depends on how it was served."""
+    from analysis.confidence_figures import serving_noise
+    from analysis.serving_tables import findings
+
+    estimation = Options("drop", options.replicates, options.seed, options.interval)
+    sampled = read(options.sampled) if options.sampled else None
+    found = findings(options.verdicts, sampled, estimation)
+    tables.publish(found.metrics, found.items, found.tables, options.out)
+    if options.figures:
+        drawing.save(serving_noise(found.metrics), options.out / "figures" / "serving_noise")
+    _tell(found.tables, found.absent)
+    print(f"\n{len(found.items):,} rows; metrics, items and tables are in {options.out}")
+
+
+def correct(options: argparse.Namespace) -> None:
+    """Each judge's rate, corrected by few gold labels."""
+    from analysis.corrected import COLUMNS, corrected, read_labels
+
+    gold = read_labels(options.labels)
+    made = corrected(read(options.verdicts), gold, positive=options.positive, width=options.width)
+    _write({"correct": told(made, COLUMNS)}, {}, options)
 
 
 def _estimation(options: argparse.Namespace, unreadable: str) -> Options:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.bootstrap import Interval
-from analysis.cells import estimate
+from analysis.cells import TIDY, Design, Metric, estimate, ratio
 from analysis.columns import Column, TableError, rows_where, typed
 from analysis.verdicts import CELL, ORDERS, OUTCOMES, READABLE, WINNERS
 

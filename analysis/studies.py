@@ -9,13 +9,15 @@ from typing import cast, get_args
 import numpy as np
 import pandas as pd
 
-from analysis import accuracy, figures, reliability, repeats, swapref, swapref_figures, swapref_items, swapref_tables
+from analysis import accuracy, figures, reliability, repeats
 from analysis.cells import Design
+from analysis.confidence_study import CONFIDENCE
 from analysis.contrast import temperature
 from analysis.dependability import d_study
 from analysis.evalpair_study import EVALPAIR
 from analysis.generalizability import g_study
 from analysis.paradigms import paradigms
+from analysis.reference_studies import REFSENSE, SWAPREF
 from analysis.study import Findings, Options, Study, find
 from analysis.tables import attempt, by_slice, wide
 from analysis.variance import anova
@@ -101,26 +103,8 @@ STUDIES: Mapping[str, Study] = {
             "accuracy": partial(by_slice, name="accuracy"),
         },
     ),
-    "swapref": Study(
-        metric_names=tuple(m.name for m in swapref.METRICS),
-        metrics=swapref.swapref,
-        items=swapref_items.items,
-        design=swapref.design,
-        rules=get_args(swapref_items.Unreadable),
-        bounded=("ACC_o", "ACC_s", "RPAG"),
-        tables={
-            "swapref": swapref_tables.main_table,
-            "accuracy_by_swap": swapref_tables.accuracies,
-            "pairings": swapref_tables.pairings,
-            "prompting": swapref_tables.prompting,
-            "counts": swapref_tables.counts,
-            "strata": swapref_tables.strata,
-        },
-        figures={
-            "gap_by_judge": swapref_figures.gap_by_judge,
-            "gap_by_popularity": swapref_figures.gap_by_popularity,
-            "gap_by_freshness": swapref_figures.gap_by_freshness,
-        },
-    ),
+    "swapref": SWAPREF,
+    "refsense": REFSENSE,
     "evalpair": EVALPAIR,
+    "confidence": CONFIDENCE,
 }
