@@ -33,7 +33,7 @@ def listing(repo: str, revision: str = "main") -> tuple[str, list[str]]:
 
     try:
         told = huggingface_hub.HfApi().dataset_info(repo, revision=revision, timeout=60)
-    except OSError as error:
+    except Exception as error:  # Which HTTP client's errors these are changes with the version of the hub's library.
         raise UserError(f"The hub data set {repo} could not be listed: {error}\n{OFFLINE}") from None
     return told.sha or revision, sorted(file.rfilename for file in told.siblings or ())
 

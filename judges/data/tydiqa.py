@@ -59,7 +59,7 @@ def read(path: Path | None, split: str | None) -> Raw:
 def _found(path: Path) -> list[tuple[Path, str]]:
     files = files_in(path)
     if path.is_dir():
-        files = list(dict.fromkeys(within(path, *PATTERNS)))
+        files = sorted(set(within(path, *PATTERNS)))
     if not files:
         raise UserError(f"data.path={path} holds no TyDi QA file; expected english_dev.json or its like, plain or .gz.")
     return [(file, "") for file in files]

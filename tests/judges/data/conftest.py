@@ -21,7 +21,7 @@ class Hub:
 
 def handler(hub):
     class Handler(http.server.BaseHTTPRequestHandler):
-        """`resolve` with commit and ETag, by name or by commit."""
+        """`resolve` with commit and ETag, by name or by commit; what files there are."""
 
         def do_HEAD(self):
             self.answer(body=False)
@@ -31,6 +31,8 @@ def handler(hub):
 
         def answer(self, body):
             hub.asked.append(self.path)
+            if self.path.startswith("/api/datasets/"):
+                return self.listing()
             revision, _, name = self.path.partition("/resolve/")[2].partition("/")
             content = hub.files.get(name) if revision in ("main", hub.commit) else None
             self.send_response(200 if content else 404)
@@ -42,6 +44,16 @@ def handler(hub):
             self.end_headers()
             if body and content:
                 self.wfile.write(content)
+
+        def listing(self):
+            repo = self.path.removeprefix("/api/datasets/").partition("/revision/")[0]
+            told = {"id": repo, "sha": hub.commit, "siblings": [{"rfilename": name} for name in hub.files]}
+            content = json.dumps(told).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
 
         def log_message(self, *_):
             pass
