@@ -8,14 +8,24 @@ import pandas as pd
 
 from experiments.settings import Model, PairwiseSettings
 from judges.ask import Answered
-from judges.records import Factors, Item, Trial, Verdict
+from judges.records import Factors, Item, Trial, UserError, Verdict
 
 _FACTORS = [f.name for f in fields(Factors)]
 _READING = [f.name for f in fields(Verdict)]
 
 
 def cross(items: Iterable[Item], settings: PairwiseSettings) -> list[Trial]:
-    """Every item under every setting of the factors, in a fixed order."""
+    """Every item under every setting of the factors, in a fixed order.
+
+    Raises:
+        UserError: an item is not a pair of answers.
+    """
+    items = tuple(items)
+    if strange := next((item for item in items if len(item.answers) != 2 or "gold" in item.references), None):
+        raise UserError(
+            f"data={strange.dataset} holds questions with accepted answers; {settings.study} compares pairs of answers "
+            "(data=verifiable, judgebench, llmbar, ...)."
+        )
     cells = [
         Factors(method, form, order, temperature=temperature, repeat=repeat, constrained=settings.constrained)
         for (method, form), order, temperature in product(settings.asked, settings.order, settings.temperature)
