@@ -2,7 +2,8 @@
 
 Upstream: github.com/freshllms/freshqa, Apache-2.0 (Vu et al. 2023, arXiv 2310.03214), which publishes dated
 spreadsheets outside the repository; what is downloaded is a mirror's CSV of one of them. Answers to fast-changing
-questions are stale by now: good enough for asking whether a judge follows its reference, bad as truth.
+questions are stale by now: good enough for asking whether a judge follows its reference, bad as truth. A spreadsheet
+has been at some answers of the mirror (`10-Dec-96` for 10 December 1996); they are kept as they are.
 """
 
 from pathlib import Path
