@@ -12,8 +12,8 @@ from experiments.console import console
 from experiments.preemption import about
 from experiments.sweep import Point, Report
 
-GRACE = 15.0
-"""Seconds for which the result of a task that has left the queue may still be on its way over the file system."""
+GRACE = 3
+"""Looks at the queue for which the report of a task that is not in it may still be on its way over the file system."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def await_all(tasks: Sequence[Task], poll: float) -> list[Report]:
         KeyboardInterrupt: somebody wants to wait no longer; the tasks go on.
     """
     found: dict[str, Report] = {}
-    gone: dict[str, float] = {}
+    gone: Counter[str] = Counter()
     said: Counter[str] = Counter()
     try:
         while len(found) < len(tasks):
@@ -96,11 +96,13 @@ def queued(tasks: Sequence[Task]) -> dict[str, str] | None:
 
 
 def _lost(
-    tasks: Sequence[Task], found: dict[str, Report], states: dict[str, str] | None, gone: dict[str, float]
+    tasks: Sequence[Task], found: dict[str, Report], states: dict[str, str] | None, gone: Counter[str]
 ) -> Iterator[Task]:
-    """Tasks that left the queue longer than `GRACE` ago; `gone` remembers when each was first missed."""
+    """Tasks that were missed in more than `GRACE` looks in a row, which `gone` counts."""
     for task in tasks:
         if states is None or task.number in states:
             gone.pop(task.number, None)
-        elif task.number not in found and time.monotonic() - gone.setdefault(task.number, time.monotonic()) > GRACE:
-            yield task
+        elif task.number not in found:
+            gone[task.number] += 1
+            if gone[task.number] > GRACE:
+                yield task

@@ -6,8 +6,10 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from operator import itemgetter
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from hydra.core.plugins import Plugins
@@ -107,10 +109,9 @@ class Slurm(Launcher):
 
     def _plain(self, words: list[str]) -> dict[str, Any]:
         found = self._context.config_loader.load_sweep_config(self._config, words)
-        label = found.hydra.runtime.choices["data"]
-        del found["hydra"]
-        plain: dict[str, Any] = OmegaConf.to_container(found, resolve=True)
-        plain["data"]["label"] = label
+        own = OmegaConf.masked_copy(found, [key for key in found if key != "hydra"])
+        plain: dict[str, Any] = OmegaConf.to_container(own, resolve=True)  # type: ignore[assignment]
+        plain["data"]["label"] = found.hydra.runtime.choices["data"]
         return plain
 
 
@@ -165,11 +166,12 @@ def register() -> None:
             "there is no Slurm here (no sbatch): run this on a login node of the cluster, or leave out "
             "hydra/launcher=slurm"
         )
-    try:
-        import submitit  # noqa: F401
-    except ImportError:
-        raise UserError("sweeps on Slurm need submitit: pip install 'voirdire[slurm]'") from None
-    Slurm.__module__ = "hydra_plugins.voirdire"  # Hydra takes plugins under this name alone.
+    if not all(map(find_spec, ("submitit", "hydra_plugins"))):
+        raise UserError("sweeps on Slurm need hydra-submitit-launcher: pip install 'voirdire[slurm]'")
+    # Hydra takes plugins from the package hydra_plugins alone, by name, and looks there for them when it starts.
+    home = ModuleType("hydra_plugins.voirdire")
+    home.Slurm, Slurm.__module__ = Slurm, home.__name__  # type: ignore[attr-defined]
+    sys.modules[home.__name__] = home
     Plugins.instance().register(Slurm)
 
 
