@@ -37,6 +37,7 @@ def reliability(metrics: pd.DataFrame) -> Figure:
     both = points.merge(means[[*keys, "stated"]], on=keys)
 
     def draw(axes: Axes, part: pd.DataFrame, look: Look, label: str) -> None:
+        part = part.sort_values("at")
         x, y = part["stated"], part["right"]
         axes.plot(x, y, color=look.colour, ls=look.line, marker=look.mark, ms=3, lw=1, label=label)
         axes.scatter(x, y, s=_sizes(part["n"]), c=look.colour, marker=look.mark, lw=0, alpha=0.6)

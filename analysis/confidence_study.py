@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -9,11 +10,12 @@ import pandas as pd
 
 from analysis import confidence_figures as figures
 from analysis.bootstrap import Interval
-from analysis.cells import Design
+from analysis.cells import Design, told
 from analysis.columns import TableError
-from analysis.confidence import places
+from analysis.confidence import SIGNALS, places
 from analysis.expected_audit import expected_audit, side_by_side
 from analysis.quality import confidence
+from analysis.signal_contrast import COLUMNS as COMPARED
 from analysis.signal_contrast import compared
 from analysis.study import Options, Study
 from analysis.tables import wide
@@ -47,8 +49,24 @@ def _design(table: pd.DataFrame, *, unreadable: str = "drop") -> Design:
     raise TableError("signals of confidence are compared within one judge: see the table 'signals'")
 
 
+def _by_signal(metrics: pd.DataFrame, names: Sequence[str], bare: Sequence[str] = ()) -> pd.DataFrame:
+    """One row a cell and signal that was recorded, as `analysis.tables.wide`."""
+    there = metrics["slice"].isin(list(SIGNALS)) & (metrics["n"] > 0)
+    return wide(metrics[there], names, n_of=names[0], part="*", bare=bare).rename(columns={"slice": "signal"})
+
+
+def _not_recorded(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Signals that a cell lacks, and what records them."""
+    lacking = metrics[(metrics["n"] == 0) & metrics["slice"].isin(list(SIGNALS))]
+    if lacking.empty:
+        raise TableError("every signal of confidence was recorded")
+    table = lacking.assign(signal=lacking["slice"], needs=lacking["note"].str.removeprefix("undefined: needs "))
+    return told(table, ["signal", "needs"]).drop_duplicates(ignore_index=True)
+
+
 def _compared(metrics: pd.DataFrame, items: pd.DataFrame, options: Options) -> pd.DataFrame:
-    return compared(items, rng=options.rng, replicates=options.replicates, interval=options.interval)
+    found = compared(items, rng=options.rng, replicates=options.replicates, interval=options.interval)
+    return told(found, COMPARED)
 
 
 CONFIDENCE = Study(
@@ -60,23 +78,16 @@ CONFIDENCE = Study(
     bounded=(),
     tables={
         "confidence": partial(
-            wide, names=["auroc", "aurc", "brier", "ece", "accuracy", "calls"], n_of="auroc", part="*", bare=["calls"]
+            _by_signal, names=["auroc", "aurc", "brier", "ece", "accuracy", "calls"], bare=["accuracy", "calls"]
         ),
         "expected": side_by_side,
-        "calibration": partial(wide, names=["brier", "ece", "ece_mass", "ece_debiased"], n_of="brier", part="*"),
+        "calibration": partial(_by_signal, names=["accuracy", "brier", "ece", "ece_mass", "ece_debiased"]),
         "selective": partial(
-            wide,
+            _by_signal,
             names=["accuracy", "accuracy_at_coverage_0.8", "accuracy_at_coverage_0.5", "coverage_at_risk_0.1", "aurc"],
-            n_of="accuracy",
-            part="*",
         ),
-        "costs": partial(
-            wide,
-            names=["calls", "tokens", "label_mass", "auroc"],
-            n_of="auroc",
-            part="*",
-            bare=["calls", "tokens"],
-        ),
+        "costs": partial(_by_signal, names=["auroc", "calls", "tokens", "label_mass"], bare=["calls", "tokens"]),
+        "not_recorded": _not_recorded,
     },
     further={"signals": _compared},
     figures={

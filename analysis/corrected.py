@@ -57,7 +57,7 @@ def corrected(
     Returns:
         Four rows a cell, its columns and `COLUMNS`: estimator `judge` (uncorrected), `labels` (Wilson),
         `rogan_gladen` and `ppi++`. n counts items without a label, labels those with one; labels_needed is for
-        `ppi++`, 0 where not even a label on every item makes the interval so narrow.
+        `ppi++`, null where not even a label on every item makes the interval so narrow.
 
     Raises:
         TableError: the table is faulty, or a label is doubled, unknown, or of an item that was not judged.
@@ -160,8 +160,11 @@ def _rates(many: Array, few: Array, gold: Array, level: float) -> dict[str, Rate
 
 def _row(name: str, rate: Rate, few: Array, gold: Array, needed: int) -> dict[str, Any]:
     numbers = {"estimator": name, "value": rate.value, "ci_low": rate.low, "ci_high": rate.high, "note": rate.note}
-    rates = {"sensitivity": np.nan, "specificity": np.nan, "labels_needed": None}
+    rates: dict[str, Any] = {"sensitivity": np.nan, "specificity": np.nan, "labels_needed": None}
     if name == "rogan_gladen":
         rates["sensitivity"] = few[gold == 1].mean() if gold.any() else np.nan
         rates["specificity"] = 1 - few[gold == 0].mean() if not gold.all() else np.nan
-    return numbers | rates | ({"labels_needed": needed} if name == "ppi++" else {})
+    if name == "ppi++":
+        rates["labels_needed"] = needed or None
+        numbers["note"] = rate.note or ("" if needed else "not even labels on all items make it so narrow")
+    return numbers | rates

@@ -10,7 +10,7 @@ import pandas as pd
 
 from analysis import expected, pairs, reliability, repeats
 from analysis.bootstrap import Array, Interval
-from analysis.cells import TIDY, estimate
+from analysis.cells import TIDY, estimate, told
 from analysis.columns import TableError
 from analysis.confidence import ABSENT, LOGPROBS, first_rows, probabilities
 from analysis.policies import only
@@ -93,7 +93,7 @@ def side_by_side(metrics: pd.DataFrame) -> pd.DataFrame:
         metrics: tidy metrics with the slices `expected` and `sampled`.
 
     Returns:
-        The columns of the cell, metric, expected, low, high (where a sampled audit of these pairs will lie), sampled,
+        The columns of the cell that differ, metric, expected, low, high (where a sampled audit of these pairs will lie), sampled,
         ci_low, ci_high, difference = sampled - expected, inside (does the sampled number lie from low to high?),
         calls_saved, mass_left_out and n.
 
@@ -115,7 +115,7 @@ def side_by_side(metrics: pd.DataFrame) -> pd.DataFrame:
     inside = (both["sampled"] >= both["low"] - 1e-9) & (both["sampled"] <= both["high"] + 1e-9)
     both["inside"] = np.where(both[["sampled", "low"]].isna().any(axis=1), "", np.where(inside, "yes", "no"))
     numbers = ["expected", "low", "high", "sampled", "ci_low", "ci_high", "difference", "inside"]
-    return both[[*CELL, "slice", "metric", *numbers, "calls_saved", "mass_left_out", "n", "note"]]
+    return told(both, ["metric", *numbers, "calls_saved", "mass_left_out", "n", "note"])
 
 
 def _rows(cell: Sampled, slice: str = EXPECTED) -> Iterator[dict[str, object]]:

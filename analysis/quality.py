@@ -57,7 +57,8 @@ def confidence(
     Args:
         table: a verdict table on pairs (see `analysis.verdicts`).
         rng: equal generators give equal intervals.
-        replicates: bootstrap resamples of the groups; 0 for none. Bins stay as they are in all resamples.
+        replicates: bootstrap resamples of the groups; 0 for none. Bins stay as they are in all resamples; as
+            resampling adds noise to every bin, the intervals of calibration errors lie high.
         unreadable: `drop`, the only rule: verdicts that cannot be read are left out, and counted.
         interval: `percentile` or `bca`.
 
