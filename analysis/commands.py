@@ -81,8 +81,16 @@ def confidence(options: argparse.Namespace) -> None:
     if options.figures:
         for name, draw in chosen.figures.items():
             drawing.save(draw(found.metrics), options.out / "figures" / name)
-    _tell(made, found.absent)
+    absent = dict(found.absent)
+    if absent.pop("not_recorded", None) is None:
+        _tell_lacking(found.tables["not_recorded"])
+    _tell(made, absent)
     print(f"\n{len(verdicts):,} verdicts; metrics, items and tables are in {options.out}")
+
+
+def _tell_lacking(signals: pd.DataFrame) -> None:
+    for _, signal, needs in signals[["signal", "needs"]].drop_duplicates().itertuples():
+        print(f"note: not every cell has the signal {signal}: needs {needs}", file=sys.stderr)
 
 
 def serving(options: argparse.Namespace) -> None:

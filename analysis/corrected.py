@@ -70,7 +70,7 @@ def corrected(
     rows = []
     for _, at in table.groupby(list(CELL), dropna=False, sort=True).indices.items():
         rows += _cell(table.iloc[at], labels, estimand, width, level)
-    return pd.DataFrame(rows)[[*CELL, *COLUMNS]]
+    return pd.DataFrame(rows).astype({"labels_needed": "Int64"})[[*CELL, *COLUMNS]]
 
 
 def read_labels(path: Path) -> pd.DataFrame:

@@ -93,9 +93,9 @@ def side_by_side(metrics: pd.DataFrame) -> pd.DataFrame:
         metrics: tidy metrics with the slices `expected` and `sampled`.
 
     Returns:
-        The columns of the cell that differ, metric, expected, low, high (where a sampled audit of these pairs will lie), sampled,
-        ci_low, ci_high, difference = sampled - expected, inside (does the sampled number lie from low to high?),
-        calls_saved, mass_left_out and n.
+        The columns of the cell that differ, metric, expected, low, high (where a sampled audit of these pairs will
+        lie), sampled, ci_low, ci_high, difference = sampled - expected, inside (does the sampled number lie from low
+        to high?), calls_saved, mass_left_out, n and note.
 
     Raises:
         TableError: there is no expected audit among the metrics.
