@@ -79,7 +79,9 @@ def main() -> int:
         if "-m" in sys.argv or "--multirun" in sys.argv:
             from experiments import sweep
 
-            again = ["-m", *(w for w in sys.argv if w.startswith("hydra"))] if "hydra/launcher=slurm" in sys.argv else []
+            again = (
+                ["-m", *(w for w in sys.argv if w.startswith("hydra"))] if "hydra/launcher=slurm" in sys.argv else []
+            )
             return 0 if sweep.close(sweep.REPORTS, again) else 2
     except UserError as error:
         _fail(str(error))
