@@ -139,8 +139,12 @@ class Run:
                 if not under_way:
                     raise self._budget.gone(len(queue))
                 done, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                failed = [error for task in done if (error := task.exception())]
                 for task in done:
-                    self._hand_on(*task.result())
+                    if not task.exception():
+                        self._hand_on(*task.result())
+                if failed:
+                    raise failed[0]
         finally:
             for task in under_way:
                 task.cancel()
@@ -162,9 +166,10 @@ class Run:
     async def _one(self, request: Request, arguments: Mapping[str, Any]) -> Answered:
         """One call, tried again where it was turned away or broke, but never for what it answered."""
         from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
-        from tenacity.wait import wait_exponential_jitter
+        from tenacity.wait import wait_exponential, wait_random
 
-        own = wait_exponential_jitter(self._settings.backoff_s, _LONGEST_BACKOFF, jitter=self._settings.backoff_s)
+        first = self._settings.backoff_s
+        own = wait_exponential(multiplier=first, max=_LONGEST_BACKOFF) + wait_random(0, first)
 
         def wait(state: RetryCallState) -> float:
             error = state.outcome.exception() if state.outcome else None

@@ -1,7 +1,6 @@
 """Claude, through Anthropic's messages."""
 
 from collections.abc import AsyncIterator, Mapping
-from functools import cached_property
 from typing import Any
 
 import orjson
@@ -36,14 +35,11 @@ class Anthropic:
     """An endpoint of that kind."""
 
     def __init__(self, endpoint: Endpoint, key: Key, timeout: float) -> None:
-        self._endpoint, self._key, self._timeout = endpoint, key, timeout
+        from anthropic import APIError, AsyncAnthropic
 
-    @cached_property
-    def _client(self) -> Any:
-        from anthropic import AsyncAnthropic
-
-        return AsyncAnthropic(
-            api_key=self._key.reveal(), base_url=self._endpoint.base_url, timeout=self._timeout, max_retries=0
+        self._endpoint, self._key, self._failures = endpoint, key, APIError
+        self._client: Any = AsyncAnthropic(
+            api_key=key.reveal(), base_url=endpoint.base_url, timeout=timeout, max_retries=0
         )
 
     def arguments(self, request: Request, /) -> dict[str, Any]:
@@ -52,7 +48,11 @@ class Anthropic:
 
     async def send(self, arguments: Mapping[str, Any], /) -> Reply:
         """Makes a call once."""
-        return await sent(self._key, self._client.messages.with_raw_response.create(**arguments))
+        # In `extra_body`, which goes out as it is: the client has dropped arguments that older models take.
+        call = self._client.messages.with_raw_response.create(
+            model=arguments["model"], max_tokens=arguments["max_tokens"], messages=[], extra_body=dict(arguments)
+        )
+        return await sent(self._key, call, self._failures)
 
     def read(self, request: Request, answer: Mapping[str, Any], seconds: float, /) -> Completion:
         """The completion in a successful reply."""
@@ -80,8 +80,7 @@ class Anthropic:
 
     async def close(self) -> None:
         """Closes connections."""
-        if "_client" in self.__dict__:
-            await self._client.close()
+        await self._client.close()
 
 
 def arguments(request: Request, endpoint: Endpoint) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Chat completions as OpenAI has them, and as all those have them who follow it."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import orjson
@@ -22,14 +21,11 @@ class OpenAi:
     """An endpoint of that kind."""
 
     def __init__(self, endpoint: Endpoint, key: Key, timeout: float) -> None:
-        self._endpoint, self._key, self._timeout = endpoint, key, timeout
+        from openai import APIError, AsyncOpenAI
 
-    @cached_property
-    def _client(self) -> Any:
-        from openai import AsyncOpenAI
-
-        return AsyncOpenAI(
-            api_key=self._key.reveal(), base_url=self._endpoint.base_url, timeout=self._timeout, max_retries=0
+        self._endpoint, self._key, self._failures = endpoint, key, APIError
+        self._client: Any = AsyncOpenAI(
+            api_key=key.reveal(), base_url=endpoint.base_url, timeout=timeout, max_retries=0
         )
 
     def arguments(self, request: Request, /) -> dict[str, Any]:
@@ -38,12 +34,11 @@ class OpenAi:
 
     async def send(self, arguments: Mapping[str, Any], /) -> Reply:
         """Makes a call once."""
-        known = {"model", "messages"}
-        rest = {name: value for name, value in arguments.items() if name not in known}
+        # In `extra_body`, which goes out as it is: the client takes longer to look through messages than to send them.
         call = self._client.chat.completions.with_raw_response.create(
-            model=arguments["model"], messages=arguments["messages"], extra_body=rest
+            model=arguments["model"], messages=[], extra_body=dict(arguments)
         )
-        return await sent(self._key, call)
+        return await sent(self._key, call, self._failures)
 
     def read(self, request: Request, answer: Mapping[str, Any], seconds: float, /) -> Completion:
         """The completion in a successful reply."""
@@ -81,8 +76,7 @@ class OpenAi:
 
     async def close(self) -> None:
         """Closes connections."""
-        if "_client" in self.__dict__:
-            await self._client.close()
+        await self._client.close()
 
 
 def arguments(request: Request, endpoint: Endpoint) -> dict[str, Any]:

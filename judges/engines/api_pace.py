@@ -27,8 +27,8 @@ class Pace:
     """The limit, and what is known of it; times are seconds of any one clock.
 
     First it rises by one with every answer, so that it doubles in the time of a call. When a doubling has not brought
-    more answers a second, it goes back to the best and from there looks about, a quarter up or a fifth down. Once it was
-    turned away, it rises by a twentieth in the time of a call.
+    more answers a second, it goes back to the best and looks about from there, a quarter up or a fifth down. Once it
+    was turned away, it rises by a twentieth in the time of a call.
     """
 
     def __init__(self, ceiling: int) -> None:
@@ -41,6 +41,8 @@ class Pace:
         self._seconds: list[float] = []
         self._rising: dict[int, list[tuple[int, float]]] | None = {}
         """While it rises: by doublings of the load, loads and seconds of the calls begun under them."""
+        self._borne = _START
+        """The greatest load under which a call was answered: it rises to twice as much at most."""
         self._turned_away = False
         self._base: tuple[int, float] = (0, 0.0)
         self._up = False
@@ -52,7 +54,8 @@ class Pace:
     def succeeded(self, ticket: Ticket, seconds: float) -> None:
         """A call begun under a ticket was answered after so many seconds."""
         if self._rising is not None:
-            self.limit = min(self.limit + 1, self._ceiling)
+            self._borne = max(self._borne, ticket.load)
+            self.limit = max(self.limit, min(self.limit + 1, 2 * self._borne, self._ceiling))
             if ticket.load:
                 self._rise(self._rising, ticket.load, seconds)
         elif ticket.era == self._era and ticket.load:

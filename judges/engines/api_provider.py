@@ -115,22 +115,22 @@ def check_model(asked: str, served: Any, endpoint: Endpoint) -> None:
         )
 
 
-async def sent(key: Key, call: Any) -> Reply:
-    """Awaits a raw call of either provider's library; any status is a reply.
+async def sent(key: Key, call: Any, failures: type[Exception]) -> Reply:
+    """Awaits a raw call of a provider's library, whose errors derive from `failures`; any status is a reply.
 
     Raises:
         Again: no reply came.
     """
     try:
         response = (await call).http_response
-    except Exception as error:  # Both libraries raise classes of their own; what matters is whether there is a reply.
+    except failures as error:
         response = getattr(error, "response", None)
         if response is None:
             cause = error.__cause__ or error
             reason = key.hide(f"{type(cause).__name__}: {cause}".encode()).decode()
             raise Again(f"no reply: {reason}", unreachable=type(cause).__name__ == "ConnectError") from None
     headers = {name.lower(): value for name, value in response.headers.items()}
-    return Reply(response.status_code, key.hide(response.content), headers)
+    return Reply(int(response.status_code), key.hide(response.content), headers)
 
 
 def _failed(failed: Failed, mark: str, seconds: float) -> Completion:
