@@ -58,11 +58,21 @@ def grounded(table: pd.DataFrame, unreadable: Unreadable = "drop") -> list[Panel
     Raises:
         TableError: the table is faulty; a grade or gold label is none of the two; rows of one answer disagree.
     """
+    rows = checked(table)
+    return list(panels(rows, _terms(rows, unreadable), CARRIED))
+
+
+def checked(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with every column that the study knows, typed; cells that may be null as objects.
+
+    Raises:
+        TableError: the table is faulty; a grade or gold label is none of the two.
+    """
     rows = with_generators(check(table))
     rows = rows.assign(**{c.name: typed(rows, c) for c in EXTRA})
-    rows = rows.assign(**{c.name: rows[c.name].astype(object).where(rows[c.name].notna(), None) for c in _flags()})
+    rows = rows.assign(**{c.name: rows[c.name].astype(object).where(rows[c.name].notna(), None) for c in _nullable()})
     _check_grades(rows)
-    return list(panels(rows, _terms(rows, unreadable), CARRIED))
+    return rows
 
 
 def adopted(answers: pd.DataFrame) -> Array:
@@ -89,7 +99,7 @@ def answer_key(answers: pd.DataFrame) -> pd.DataFrame:
     return answers[[c for c in ANSWER if c in ("item", "generator") or (answers[c] != "").any()]]
 
 
-def _flags() -> list[Column]:
+def _nullable() -> list[Column]:
     return [c for c in EXTRA if c.kind in ("flag", "count")]
 
 
