@@ -54,8 +54,8 @@ class Design:
     """Which units each slice holds; it has no rows where it holds none."""
     ranges: Mapping[str, str] = field(default_factory=dict)
     """Metrics that are the range of another one over formats: `{"delta_T_fmt": "T"}`."""
-    sparse: bool = False
-    """Is a metric left out where its `of` counts nothing? Units of several kinds need not have all metrics."""
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    """Metrics that only units of some kind have, by the term that counts those; they are left out elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,8 @@ def told(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
 
 def told_of(design: Design, units: NDArray[np.intp]) -> list[Metric]:
     """The metrics that the units at these places have."""
-    return [m for m in design.metrics if not design.sparse or design.terms[m.of][units].any()]
+    own = {name: design.terms[kind][units].any() for name, kind in design.kinds.items()}
+    return [m for m in design.metrics if own.get(m.name, True)]
 
 
 def slices_by(units: pd.DataFrame, labels: pd.Series[str]) -> dict[str, NDArray[np.bool_]]:
@@ -146,12 +147,14 @@ def _blocks(design: Design, rows: NDArray[np.intp], group: NDArray[np.intp]) -> 
     units = design.units.iloc[rows]
     terms = np.column_stack([term[rows] for term in design.terms.values()])
     family = units.groupby([c for c in CELL if c != "format"], dropna=False).ngroup().to_numpy()
+    setting = units.groupby(list(CELL), dropna=False).ngroup().to_numpy()
+    keys = units[list(CELL)]
     for one in range(family.max() + 1):
         for name, mask in design.slices.items():
             at = np.flatnonzero((family == one) & mask[rows])
             if len(at):
-                cell = units.iloc[at].groupby(list(CELL), dropna=False).ngroup().to_numpy()
-                cells = units.iloc[at[np.unique(cell, return_index=True)[1]]][list(CELL)]
+                _, first, cell = np.unique(setting[at], return_index=True, return_inverse=True)
+                cells = keys.iloc[at[first]]
                 sums = np.zeros((group.max() + 1, len(cells), terms.shape[1]))
                 np.add.at(sums, (group[at], cell), terms[at])
                 if told := told_of(design, at):
