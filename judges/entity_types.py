@@ -28,9 +28,8 @@ _NUMBER_WORDS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|
 _NUMBER_WORD = re.compile(rf"^(?:{_NUMBER_WORDS})\b", re.I)
 _PLACES = r"city|country|state|county|town|continent|river|capital|province|island|region|place|location|planet"
 _WHO = r"^(?:who|whose|whom)\b|\bwho (?:is|was|are|were|sings?|sang|plays?|played|wrote|won)\b"
-_WHERE = (
-    rf"^where\b|\bwhere (?:is|was|are|were|does|did|do)\b|\b(?:what|which) (?:is the )?(?:{_PLACES})\b|\bcapital of\b"
-)
+_ASKS_PLACE = rf"\b(?:what|which) (?:is the )?(?:{_PLACES})\b|\bcapital of\b"
+_WHERE = rf"^where\b|\bwhere (?:is|was|are|were|does|did|do)\b|{_ASKS_PLACE}"
 _WHEN = r"^when\b|\bwhat (?:year|date|day|month|century|time)\b|\bwhich year\b"
 _HOW = r"\bhow (?:many|much|old|long|tall|far|high|deep|big|often|fast)\b"
 _ASKED = {

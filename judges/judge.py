@@ -4,9 +4,9 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
-from judges.formats import FORMATS, Format, Reading, Stated, Thinking, split_thinking
+from judges.formats import FORMATS, Reading, Stated, Thinking, split_thinking
 from judges.prompts import Prompt, pair_messages
 from judges.records import (
     Completion,
@@ -140,8 +140,20 @@ class PairwiseJudge:
         return shares(completion, labels if trial.factors.order == "AB" else labels[::-1])
 
 
-def verdict_place(form: Format, thinking: Thinking | None) -> str:
-    """What stands before the verdict: `Format.label_after`, in the reply that follows a model's thinking."""
+class Placed(Protocol):
+    """A format whose verdict may stand at a place that can be found."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The texts that a verdict begins with; empty where log-probabilities can't tell."""
+
+    @property
+    def label_after(self) -> str:
+        """What stands before it, as `Request.label_after`."""
+
+
+def verdict_place(form: Placed, thinking: Thinking | None) -> str:
+    """What stands before the verdict: `label_after` of its format, in the reply that follows a model's thinking."""
     if not form.labels or thinking is None:
         return form.label_after
     reply = rf"\A(?s:.*?){re.escape(thinking.close)}"

@@ -1,7 +1,6 @@
 """Judges of single answers, as a step: with or without a reference, in one call or by the vote of several."""
 
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any, Literal
 from judges import languages
 from judges.formats import Thinking, split_thinking
 from judges.grades import GRADES, UNKNOWN, Grading, read_json, read_last_line, read_word
+from judges.judge import shares, verdict_place
 from judges.prompts import Prompt, fill, find
 from judges.records import (
     Completion,
@@ -40,7 +40,9 @@ class Form:
     max_tokens: int
     constraint: Constraint
     labels: tuple[str, ...] = ()
-    """First words that are the verdict itself, so that their log-probabilities mean something."""
+    """The grades, whose log-probabilities can be read where the verdict stands."""
+    label_after: str = ""
+    """What stands before the verdict, as `Request.label_after`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def _json_form(words: tuple[str, ...], idk: bool) -> Form:
     text = {"type": "string", "maxLength": 2000}
     fields = {"extracted_answer": text, "explanation": text, "verdict": {"enum": list(words)}}
     schema = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-    return Form(partial(read_json, idk=idk), 1024, Constraint("json", json.dumps(schema)))
+    return Form(partial(read_json, idk=idk), 1024, Constraint("json", json.dumps(schema)), words, r'"verdict"\s*:\s*"')
 
 
 def forms(idk: bool) -> dict[str, Form]:
@@ -77,8 +79,8 @@ def forms(idk: bool) -> dict[str, Form]:
     line = rf"[^<]{{1,2000}}\nVerdict: ({'|'.join(words)})"
     return {
         "json": _json_form(words, idk),
-        "word": Form(partial(read_word, idk=idk), 32, Constraint("choice", json.dumps(words)), labels=words),
-        "cot": Form(partial(read_last_line, idk=idk), 1024, Constraint("regex", line)),
+        "word": Form(partial(read_word, idk=idk), 32, Constraint("choice", json.dumps(words)), words),
+        "cot": Form(partial(read_last_line, idk=idk), 1024, Constraint("regex", line), words, r"Verdict: "),
     }
 
 
@@ -129,13 +131,14 @@ class PointwiseJudge:
     max_tokens: int | None = None
     """Caps the format's own limit, where given."""
     logprobs: bool = False
-    """Records the log-probabilities of the grades, where a single word is asked for once."""
+    """Records the log-probabilities of the grades where the verdict stands, of ways that ask once."""
 
     def ask(self, x: Single, so_far: Sequence[Completion], /) -> Sequence[Request]:
         """All calls at once."""
         if so_far:
             return []
         way, factors = self.ways[x.way], x.trial.factors
+        recorded = self.logprobs and way.samples == 1
         limit = min(way.form.max_tokens, self.max_tokens or way.form.max_tokens)
         sampling = Sampling(
             limit + (self.thinking.max_tokens if self.thinking else 0),
@@ -148,7 +151,8 @@ class PointwiseJudge:
                 _messages(way, x.trial.item.question, x.answer, x.reference, x.trial.item.language),
                 sampling,
                 repeat=factors.repeat * way.samples + i,
-                labels=way.form.labels if self.logprobs and not self.thinking and way.samples == 1 else (),
+                labels=way.form.labels if recorded else (),
+                label_after=verdict_place(way.form, self.thinking) if recorded else "",
                 constraint=way.form.constraint if factors.constrained else None,
             )
             for i in range(way.samples)
@@ -164,7 +168,9 @@ class PointwiseJudge:
         gradings = [self._grading(x, c) for c in completions]
         found = gradings[0] if len(gradings) == 1 else majority(gradings)
         invented = not x.answer.strip() and bool((found.extracted or "").strip())
-        extras: dict[str, Any] = {"extracted": found.extracted, **_labels(completions[0])}
+        extras: dict[str, Any] = {"extracted": found.extracted}
+        if completions[0].label_logprobs is not None:
+            extras |= shares(completions[0], self.ways[x.way].form.labels)
         if found.grade is None or invented:
             return Verdict("unreadable" if invented else _why_unread(completions, gradings), **extras)
         votes = [g.grade for g in gradings if g.grade]
@@ -202,15 +208,6 @@ def _messages(way: Way, question: str, answer: str, reference: str, tag: str) ->
     fields |= {name: text for name, text in optional.items() if f"{{{name}}}" in way.prompt.user}
     user = Message("user", fill(way.prompt.user, fields))
     return (Message("system", way.prompt.system), user) if way.prompt.system else (user,)
-
-
-def _labels(completion: Completion) -> dict[str, Any]:
-    """`p_first` and `label_mass`, where the call recorded its labels' log-probabilities."""
-    if completion.label_logprobs is None:
-        return {}
-    p = {label: math.exp(logprob) for label, logprob in completion.label_logprobs.items()}
-    mass = sum(p.values())
-    return {"p_first": p[GRADES[0]] / mass if mass > 0 else None, "label_mass": mass}
 
 
 def _why_unread(completions: Sequence[Completion], gradings: Sequence[Grading]) -> Any:
