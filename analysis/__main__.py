@@ -39,6 +39,12 @@ CHOICES = {
     "refsense": {
         "partial": (("incorrect", "correct", "drop"), "how a person's label P, partially correct, counts"),
     },
+    "evalpair": {
+        "pairing": (
+            ("complete", "available"),
+            "answers in paired effects: those that all judges have judged, or those with a verdict on either side",
+        ),
+    },
 }
 """Further settings of single studies: their values, the default first, and what they mean."""
 

@@ -23,7 +23,7 @@ from analysis.grounded import (
     grounded,
     primary,
 )
-from analysis.matched import By, Contrast, Panel, contrast, deltas, with_note
+from analysis.matched import By, Contrast, Pairing, Panel, contrast, deltas, with_note
 from analysis.ratios import estimates
 from analysis.strata import generation, records, strata
 from analysis.verdicts import CELL
@@ -46,6 +46,7 @@ def evalpair(
     rng: np.random.Generator,
     replicates: int = 10_000,
     unreadable: Unreadable = "drop",
+    pairing: Pairing = "complete",
     interval: Interval = "percentile",
 ) -> pd.DataFrame:
     """The matrix, the paired effects, the strata and what generators do, with intervals.
@@ -68,6 +69,7 @@ def evalpair(
         replicates: bootstrap resamples of the records; 0 for none.
         unreadable: `drop` leaves unreadable verdicts out, and with them their answers out of paired effects; `miss`
             counts them as not flagging.
+        pairing: `complete` or `available`, see `analysis.matched.contrast`.
         interval: `percentile` or `bca`.
 
     Returns:
@@ -84,7 +86,7 @@ def evalpair(
         weights = panel.weights(replicates, seed)
         rows = [
             matrix(panel, {name: mask for name, mask in parts.items() if name in WHOLE}, weights, interval),
-            _paired(panel, parts, weights, interval),
+            _paired(panel, parts, weights, pairing, interval),
             strata(panel, parts, weights, interval),
             generation(panel, weights, interval),
             records(panel),
@@ -94,7 +96,7 @@ def evalpair(
     return pd.concat(found, ignore_index=True)
 
 
-def items(table: pd.DataFrame, *, unreadable: Unreadable = "drop") -> pd.DataFrame:
+def items(table: pd.DataFrame, *, unreadable: Unreadable = "drop", pairing: Pairing = "complete") -> pd.DataFrame:
     """What became of every answer, one row each.
 
     Returns:
@@ -103,7 +105,7 @@ def items(table: pd.DataFrame, *, unreadable: Unreadable = "drop") -> pd.DataFra
     """
     found = []
     for panel in grounded(table, unreadable):
-        pairs = _contrast(panel)
+        pairs = _contrast(panel, pairing)
         one = answer_key(panel.answers).assign(
             behaviour=panel.answers["behaviour"],
             status=panel.answers["status"],
@@ -117,8 +119,8 @@ def items(table: pd.DataFrame, *, unreadable: Unreadable = "drop") -> pd.DataFra
     return pd.concat(found, ignore_index=True)
 
 
-def design(table: pd.DataFrame, *, unreadable: Unreadable = "drop") -> Design:
-    """Every answer before every judge, and what it adds to the sums behind a cell's metrics.
+def design(table: pd.DataFrame, *, unreadable: Unreadable = "drop", pairing: Pairing = "complete") -> Design:
+    """Every answer before every judge, and what it adds to the sums behind a cell's metrics, which `pairing` leaves alone.
 
     Raises:
         TableError: the table is faulty, or its rows are not verdicts on grounded answers.
@@ -149,11 +151,11 @@ def _parts(panel: Panel) -> Parts:
     return {name: mask for name, mask in named.items() if mask.any()}
 
 
-def _paired(panel: Panel, parts: Parts, weights: Weights, interval: Interval) -> pd.DataFrame:
+def _paired(panel: Panel, parts: Parts, weights: Weights, pairing: Pairing, interval: Interval) -> pd.DataFrame:
     """Paired effects by models and by families; none with a single judge."""
     found = []
     for by, prefix in WAYS if len(panel.judges) > 1 else ():
-        pairs = contrast(panel, by)
+        pairs = contrast(panel, by, pairing=pairing)
         ratios = deltas(panel, pairs, _effects(panel, parts, prefix))
         found.append(with_note(estimates(ratios, panel.groups, weights, interval), pairs.note))
     share = panel.terms["unreadable"].sum() / panel.terms["rows"].sum()
@@ -167,9 +169,9 @@ def _effects(panel: Panel, parts: Parts, prefix: str) -> dict[tuple[str, str], N
     return {(name, prefix + effect): mask & of for name, mask in slices.items() for effect, of in about.items()}
 
 
-def _contrast(panel: Panel) -> Contrast:
+def _contrast(panel: Panel, pairing: Pairing) -> Contrast:
     """The contrast by models; of a single judge, one that leaves out every answer."""
     if len(panel.judges) > 1:
-        return contrast(panel)
+        return contrast(panel, pairing=pairing)
     nowhere = np.full(len(panel.answers), np.nan)
     return Contrast(nowhere, nowhere, np.zeros(len(nowhere), dtype=bool), np.ones(len(nowhere), dtype=bool))

@@ -9,6 +9,7 @@ from analysis import evalpair_tables as tables
 from analysis.confusion import METRICS
 from analysis.evalpair import design, evalpair, items
 from analysis.grounded import Unreadable
+from analysis.matched import Pairing
 from analysis.study import Study
 
 SEED = 20_260_627
@@ -21,6 +22,7 @@ EVALPAIR = Study(
     design=design,
     rules=get_args(Unreadable),
     bounded=("recall", "false_positive_rate"),
+    choices={"pairing": get_args(Pairing)},
     seed=SEED,
     tables={
         "matrix": tables.matrix,

@@ -25,6 +25,7 @@ from analysis.ratios import POOLED, Key, Ratio, estimates
 from analysis.verdicts import check
 
 By = Literal["model", "family"]
+Pairing = Literal["complete", "available"]
 ANSWER = ("item", "generator", "candidate", "swap")
 """What tells one answer from another within a setting."""
 NEEDS = "an answer that a matching judge and another one have judged, and all others"
@@ -61,11 +62,11 @@ class Contrast:
     """The matching judges against the others on each answer, arrays of shape (answers,)."""
 
     own: Array
-    """Mean of the matching judges; NaN where there is none, or a judge is missing."""
+    """Mean of the matching judges; NaN where an answer is left out."""
     others: Array
     """Mean of the other judges; NaN likewise."""
     incomplete: NDArray[np.bool_]
-    """A judge of the panel gave no verdict that could be read."""
+    """A verdict is missing, or could not be read, that the pairing needs."""
     unmatched: NDArray[np.bool_]
     """No judge of the panel matches the generator, or all do."""
 
@@ -79,7 +80,7 @@ class Contrast:
         """How many answers are left out, and why; empty if none."""
         lost = self.incomplete & ~self.unmatched
         reasons = {
-            "without a verdict of every judge": int(lost.sum()),
+            "without the verdicts to pair": int(lost.sum()),
             "without both a matching and another judge": int(self.unmatched.sum()),
         }
         return "; ".join(f"{n:,} of {len(lost):,} answers left out, {why}" for why, n in reasons.items() if n)
@@ -110,15 +111,18 @@ def panels(table: pd.DataFrame, terms: Mapping[str, pd.Series[float]], carried: 
         yield Panel(setting, answers, judges.reset_index(drop=True), sums)
 
 
-def contrast(panel: Panel, by: By = "model", *, said: str = "said", known: str = "known") -> Contrast:
+def contrast(
+    panel: Panel, by: By = "model", *, pairing: Pairing = "complete", said: str = "said", known: str = "known"
+) -> Contrast:
     """The mean of the judges that match an answer's generator less the mean of those that don't.
 
-    Judges x, y, z flag (1, 0, 1) an answer of x: own 1, others 1/2, delta 1/2. Only answers that every judge of the
-    panel has judged readably are compared.
+    Judges x, y, z flag (1, 0, 1) an answer of x: own 1, others 1/2, delta 1/2.
 
     Args:
         panel: answers and judges.
         by: whether judge and generator match by their names or by their families.
+        pairing: `complete` compares only answers that every judge of the panel has judged readably; `available` those
+            with a verdict on either side, by whoever gave one. The source's counts give its numbers under the latter.
         said: the term that sums what is contrasted.
         known: the term that counts how many rows were summed.
 
@@ -133,12 +137,15 @@ def contrast(panel: Panel, by: By = "model", *, said: str = "said", known: str =
     judge, generator = ("judge", "generator") if by == "model" else ("judge_family", FAMILY.name)
     names = panel.answers[generator].to_numpy(dtype=object)[:, None]
     same = (names == panel.judges[judge].to_numpy(dtype=object)[None]) & (names != "")
-    incomplete: NDArray[np.bool_] = np.any(panel.terms[known] <= 0, axis=1)
+    there = panel.terms[known] > 0
     unmatched: NDArray[np.bool_] = np.isin(same.sum(axis=1), (0, len(panel.judges)))
+    enough = there.all(axis=1) if pairing == "complete" else (there & same).any(axis=1) & (there & ~same).any(axis=1)
     values = np.nan_to_num(ratio(panel.terms[said], panel.terms[known]))
-    out = incomplete | unmatched
-    own, others = (np.where(out, np.nan, ratio((values * m).sum(axis=1), m.sum(axis=1))) for m in (same, ~same))
-    return Contrast(own, others, incomplete, unmatched)
+    out = ~enough | unmatched
+    sides = (
+        np.where(out, np.nan, ratio((values * m).sum(axis=1), m.sum(axis=1))) for m in (same & there, ~same & there)
+    )
+    return Contrast(*sides, ~enough, unmatched)
 
 
 def deltas(panel: Panel, found: Contrast, parts: Mapping[tuple[str, str], NDArray[np.bool_]]) -> Iterator[Ratio]:
