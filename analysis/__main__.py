@@ -35,7 +35,7 @@ UNREADABLE = {
 }
 SEEDS = {"evalpair": 20_260_627}
 """Of the bootstrap, where a study's source names its own."""
-CHOICES = {
+CHOICES: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
     "refsense": {
         "partial": (("incorrect", "correct", "drop"), "how a person's label P, partially correct, counts"),
     },

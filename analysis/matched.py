@@ -142,10 +142,9 @@ def contrast(
     enough = there.all(axis=1) if pairing == "complete" else (there & same).any(axis=1) & (there & ~same).any(axis=1)
     values = np.nan_to_num(ratio(panel.terms[said], panel.terms[known]))
     out = ~enough | unmatched
-    sides = (
-        np.where(out, np.nan, ratio((values * m).sum(axis=1), m.sum(axis=1))) for m in (same & there, ~same & there)
-    )
-    return Contrast(*sides, ~enough, unmatched)
+    sides = (same & there, ~same & there)
+    own, others = (np.where(out, np.nan, ratio((values * side).sum(axis=1), side.sum(axis=1))) for side in sides)
+    return Contrast(own, others, ~enough, unmatched)
 
 
 def deltas(panel: Panel, found: Contrast, parts: Mapping[tuple[str, str], NDArray[np.bool_]]) -> Iterator[Ratio]:
