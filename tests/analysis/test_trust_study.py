@@ -135,8 +135,8 @@ def test_judges_are_compared_by_command(verdicts, tmp_path, capsys):
         found = pd.read_csv(out / "tables" / "compare.csv")
         assert found[["judge_1", "judge_2"]].drop_duplicates().to_numpy().tolist() == [["fair", "good"]]
         assert (found["difference"] < 0).all()
-    assert main(["compare", str(verdicts), "--metric", "kappa", "--out", str(tmp_path)]) == 2
-    assert "no metric 'kappa'; choose C, phi, A" in capsys.readouterr().err
+    assert main(["compare", str(verdicts), "--metric", "zeta", "--out", str(tmp_path)]) == 2
+    assert "no metric 'zeta'; choose C, phi, A" in capsys.readouterr().err
 
 
 def test_a_rule_of_another_study_is_refused(verdicts, tmp_path, capsys):
