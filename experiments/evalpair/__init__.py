@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import NonNegativeInt, PositiveInt
+from pydantic import NonNegativeInt
 
 from experiments.roster import Cast, Named, PipelineSettings
 from experiments.settings import Model
@@ -17,9 +17,6 @@ class Settings(PipelineSettings):
     generators: Cast = ()
     judges: Cast = ()
     labeller: Named | None = None
-    records: PositiveInt = 300
-    """Selected from the data set by its own strata."""
-    selection_seed: int = 17
     constrained: bool = False
     """Holds every reply to its JSON schema."""
     again: NonNegativeInt = 0

@@ -88,7 +88,7 @@ def _pool(settings: Settings, workshop: Workshop, given: Tables) -> pd.DataFrame
     made = {key: p for key, p in tables.perturbations(given["perturb"]).items() if key[0] in records}
     failed = {key: _failed(rows) for key, rows in given["validate"].groupby(["item", "perturber"], sort=False)}
     families = given["perturb"].set_index("perturber")["perturber_family"].to_dict()
-    rng = np.random.default_rng(settings.selection_seed)
+    rng = np.random.default_rng(settings.data.seed)
     rows = []
     for item, record in records.items():
         found = [key for key in made if key[0] == item and made[key].modified(record.passages)]

@@ -10,10 +10,10 @@ from judges.data.grounded import load_grounded, select
 def study(settings: Settings) -> None:
     """Loads and selects the records, and runs the stages on them."""
     data = settings.data
-    loaded = load_grounded(data.name, data.path, data.limit, data.seed)
+    loaded = load_grounded(data.name, data.path)
     for warning in loaded.warnings:
         console.print(f"note: {warning}", markup=False)
-    chosen, funnel = select(loaded.records, settings.records, settings.selection_seed)
+    chosen, funnel = select(loaded.records, data.limit or len(loaded.records), data.seed)
     conduct(
         stages(settings),
         settings,

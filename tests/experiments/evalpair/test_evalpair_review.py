@@ -22,7 +22,7 @@ def finished(tmp_path_factory):
             "experiment=evalpair",
             f"root={root}",
             "bootstrap.replicates=0",
-            "records=20",
+            "data.limit=20",
             "engine=scripted",
             *cast,
         ]

@@ -44,7 +44,7 @@ def test_scripts_make_a_perfect_matrix(evalpair):
 
 
 def test_the_manifest_says_who_played_what_and_how_records_were_selected(evalpair):
-    folder = evalpair("records=7")
+    folder = evalpair("data.limit=7")
     note = json.loads((folder / "manifest.json").read_text())
     assert set(note["model"]) == {"perturber", "validator", "generator", "labeller", "judge"}
     assert {model["name"] for cast in note["model"].values() for model in cast} == {"scripted:coin"}
@@ -56,29 +56,29 @@ def test_the_manifest_says_who_played_what_and_how_records_were_selected(evalpai
 
 
 def test_every_gate_has_a_row_with_its_evidence(evalpair):
-    gates = stage(evalpair("records=5"), "validate")
+    gates = stage(evalpair("data.limit=5"), "validate")
     assert gates.groupby("item").size().tolist() == [13] * 5
     assert set(gates["by"]) == {"model", "code"} and gates["passed"].all()
 
 
 def test_no_perturbed_passage_without_its_provenance(evalpair):
-    folder = evalpair("records=4")
+    folder = evalpair("data.limit=4")
     table = stage(folder, "perturb")
     rewritten = table["rewritten"] != ""
     said = table.loc[rewritten, "provenance"]
     form = r"synthetic counterfactual of grounded_demo \S+ passage \S+ \(sha256 \w{16}\), written by scripted"
     assert said.str.fullmatch(form).all()
     files.save(table.assign(provenance=""), folder / "stages" / "perturb.csv")
-    assert "has no provenance" in evalpair("records=4", fails=True)
+    assert "has no provenance" in evalpair("data.limit=4", fails=True)
 
 
 def test_a_passage_edited_by_hand_is_checked_again(evalpair):
-    folder = evalpair("records=4")
+    folder = evalpair("data.limit=4")
     table = stage(folder, "perturb")
     row = table.index[table["rewritten"] != ""][0]
     table.loc[row, "rewritten"] = table.loc[row, "rewritten"] + " Once it was " + table.loc[row, "original"] + "."
     files.save(table, folder / "stages" / "perturb.csv")
-    evalpair("records=4")
+    evalpair("data.limit=4")
     pool = stage(folder, "pool").set_index("item")
     edited = pool.loc[table.loc[row, "item"]]
     assert edited["status"] == "diagnostic" and "gone" in edited["failed"]
@@ -86,26 +86,26 @@ def test_a_passage_edited_by_hand_is_checked_again(evalpair):
 
 
 def test_one_stage_alone_wants_its_input(evalpair):
-    said = evalpair("records=3", "stage=generate", fails=True)
+    said = evalpair("data.limit=3", "stage=generate", fails=True)
     assert "stage validate needs the table of stage perturb" in said and "3 of the 3 calls" in said
     assert "stage=perturb" in said
     for name in ("select", "perturb", "validate", "pool", "generate", "label", "judge"):
-        folder = evalpair("records=3", f"stage={name}")
+        folder = evalpair("data.limit=3", f"stage={name}")
     assert len(verdicts.read([folder / "verdicts.parquet"])) == 3
 
 
 def test_rows_of_one_perturbation_that_contradict_each_other(evalpair):
-    folder = evalpair("records=2")
+    folder = evalpair("data.limit=2")
     table = stage(folder, "perturb")
     table.loc[table.index[0], "replacement"] = "something else"
     files.save(table, folder / "stages" / "perturb.csv")
-    assert "make them agree" in evalpair("records=2", fails=True)
+    assert "make them agree" in evalpair("data.limit=2", fails=True)
 
 
 def test_two_judges_and_two_generators_of_different_families(evalpair):
     cast = ["perturbers=[scripted]", "generators=[scripted,scripted:first]", "judges=[scripted,scripted:first]",
             "labeller=scripted"]  # fmt: skip
-    folder = evalpair("records=4", cast=cast)
+    folder = evalpair("data.limit=4", cast=cast)
     rows = verdicts.read([folder / "verdicts.parquet"])
     assert rows.groupby(["judge", "generator"]).size().tolist() == [4] * 4
     effect = pd.read_csv(folder / "metrics.csv").query("metric == 'recall_delta' and slice == 'validated'")
@@ -117,7 +117,7 @@ def test_two_judges_and_two_generators_of_different_families(evalpair):
     [
         (["labeller=nobody"], "no judge is called 'nobody'"),
         (["judges=[scriptd]"], "did you mean 'scripted'?"),
-        (["records=0"], "records"),
+        (["data.limit=0"], "data.limit"),
         (["stage=jugde"], "'judge'"),
         (["stage.input=x.csv"], "name it: stage=NAME"),
     ],
