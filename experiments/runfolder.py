@@ -46,10 +46,12 @@ def publish(
 
 def measure(table: pd.DataFrame, settings: Settings, unreadable: str, folder: Path) -> pd.DataFrame:
     """Writes the verdicts and all that follows from them; returns the main table."""
-    options = Options(unreadable, **settings.bootstrap.model_dump())
+    study = STUDIES[settings.study]
+    choices = {name: getattr(settings, name) for name in study.choices if hasattr(settings, name)}
+    options = Options(unreadable, **settings.bootstrap.model_dump(), choices=choices)
     try:
         table = verdicts.check(table)
-        found = find(STUDIES[settings.study], table, options)
+        found = find(study, table, options)
     except TableError as error:
         raise UserError(str(error)) from error
     verdicts.write(table, folder / "verdicts.parquet")

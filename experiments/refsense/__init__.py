@@ -27,7 +27,9 @@ class Settings(PipelineSettings):
     """People's grades of the same answers: a table with item, generator, human and perhaps human_2; C, I or P."""
     constrained: bool = False
     logprobs: bool = False
-    unreadable: Literal["drop", "wrong"] = "drop"
+    partial: Literal["incorrect", "correct", "drop"] = "incorrect"
+    """How a person's P counts."""
+    unreadable: Literal["drop", "reject"] = "drop"
 
     @property
     def roles(self) -> dict[str, tuple[Model, ...]]:
