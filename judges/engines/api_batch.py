@@ -40,6 +40,7 @@ class Batches:
     def __init__(self, provider: Provider, key: Key, endpoint: Endpoint, settings: ApiSettings) -> None:
         self._provider, self._key, self._endpoint, self._settings = provider, key, endpoint, settings
         self._folder = Path(settings.batch_folder)
+        self._collected: list[Note] = []
 
     async def carry_out(self, calls: Sequence[tuple[Request, dict[str, Any]]], emit: Emit) -> None:
         """Takes up what is under way of these calls, submits the rest, and waits for all.
@@ -69,7 +70,7 @@ class Batches:
         return note
 
     async def _collect(self, note: Note, wanted: Mapping[str, Request], emit: Emit) -> None:
-        """Hands on the results of an ended batch; the note goes last, so that a kill in between loses nothing."""
+        """Hands on the results of an ended batch."""
         left = {key: wanted[key] for key in note.keys if key in wanted}
 
         async def read() -> None:
@@ -80,7 +81,12 @@ class Batches:
         await self._asked(read())
         for request in left.values():
             emit((request, call_failed("error", f"batch {note.batch} ended without this call", self._endpoint)))
-        note.path(self._folder).unlink(missing_ok=True)
+        self._collected.append(note)
+
+    def forget(self) -> None:
+        """Drops the notes on batches whose results have all been taken: not before, so that a kill loses nothing."""
+        for note in self._collected:
+            note.path(self._folder).unlink(missing_ok=True)
 
     def _completion(self, request: Request, reply: Reply) -> Completion:
         try:
