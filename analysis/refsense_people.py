@@ -60,8 +60,8 @@ def kappa(s: Sums, human: str = "human") -> Array:
     judge = {said: s[f"{human}_{said}c"] + s[f"{human}_{said}i"] for said in "ci"}
     person = {x: s[f"{human}_c{x}"] + s[f"{human}_i{x}"] + s[f"{human}_u{x}"] for x in "ci"}
     chance = ratio(judge["c"] * person["c"] + judge["i"] * person["i"], n * n)
-    beyond = 1 - chance
-    return ratio(agreement(s, human) - chance, np.where(beyond < 1e-12, 0.0, beyond))
+    beyond = np.where((chance > 0) & (chance < 1 - 1e-12), 1 - chance, 0.0)
+    return ratio(agreement(s, human) - chance, beyond)
 
 
 def metrics() -> tuple[Metric, ...]:

@@ -80,7 +80,10 @@ def own_answers(metrics: pd.DataFrame) -> pd.DataFrame:
     if chosen.empty:
         raise TableError("no answer was judged both by its own model, or one of its family, and by another judge")
     told = chosen.assign(contrast=chosen["metric"].str.removesuffix("_delta"), metric="delta")
-    return pivot(told, [*BY_CELL, "contrast"], "metric", ["delta"], "delta")
+    table = pivot(told, [*BY_CELL, "contrast"], "metric", ["delta"], "delta")
+    if "contrast" not in table:
+        table.insert(list(table).index("delta"), "contrast", told["contrast"].iloc[0])
+    return table
 
 
 def _across(metrics: pd.DataFrame, shares: Sequence[str], flips: Sequence[str]) -> pd.DataFrame:

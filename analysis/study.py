@@ -12,6 +12,7 @@ import pandas as pd
 
 from analysis.bootstrap import Interval
 from analysis.cells import Design, estimate
+from analysis.columns import TableError
 from analysis.policies import only, policies
 from analysis.ratios import POOLED
 from analysis.tables import attempt
@@ -103,6 +104,8 @@ def find(study: Study, verdicts: pd.DataFrame, options: Options) -> Findings:
 
 
 def _policies(study: Study, verdicts: pd.DataFrame, metrics: pd.DataFrame, options: Options) -> pd.DataFrame:
+    if not metrics["metric"].isin(study.bounded).any():
+        raise TableError(f"none of {', '.join(study.bounded)} was measured")
     found = {}
     for rule in study.rules:
         if rule == options.unreadable:
