@@ -7,9 +7,11 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.console import console
 from experiments.design import tabulate
 from experiments.pipeline import Stage, Tables
 from experiments.roster import Player
+from experiments.settings import Settings
 from experiments.workshop import Workshop
 from judges.ask import Answered
 from judges.data import Loaded, load
@@ -21,19 +23,22 @@ _TEXTS = ("item", "dataset", "question", "answers", "language", "source", "group
 QUESTIONS = ("verifiable_qa", "nq_open", "popqa", "sciq", "freshqa", "tydiqa", "mata")
 
 
-def questions(study: str, **arguments: Any) -> Loaded:
-    """A data set of questions with accepted answers.
+def questions(settings: Settings) -> tuple[Loaded, Sequence[Item]]:
+    """The questions of a study, and all those of the data set that they are drawn from.
 
     Raises:
         UserError: the data set holds pairs to be compared.
     """
+    arguments = settings.data.model_dump(exclude={"label"})
     data = load(**arguments)
     if any(item.gold is not None for item in data.items):
         raise UserError(
-            f"data={arguments['name']} holds pairs of answers to be compared; {study} needs questions with accepted "
-            f"answers: {', '.join(QUESTIONS)}"
+            f"data={settings.data.name} holds pairs of answers to be compared; {settings.study} needs questions with "
+            f"accepted answers: {', '.join(QUESTIONS)}"
         )
-    return data
+    for warning in data.warnings:
+        console.print(f"note: {warning}", markup=False)
+    return data, data.items if settings.data.limit is None else load(**(arguments | {"limit": None})).items
 
 
 def sample(workshop: Workshop, tables: Tables) -> pd.DataFrame:

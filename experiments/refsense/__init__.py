@@ -48,10 +48,10 @@ def run(settings: Settings) -> None:
     from experiments.single import questions
     from experiments.staged import conduct
 
-    data = questions(settings.study, **settings.data.model_dump(exclude={"label"}))
+    data, whole = questions(settings)
     judged_by = settings.judged_by
     conduct(
-        stages(settings),
+        stages(settings, whole),
         settings,
         settings.roles,
         data.items,

@@ -14,11 +14,17 @@ from judges.records import Item
 _TRIES = 50
 
 
-def others(items: Sequence[Item], rng: np.random.Generator) -> pd.DataFrame:
+def others(items: Sequence[Item], lenders: Sequence[Item], rng: np.random.Generator) -> pd.DataFrame:
     """Deals the answers out anew, so that nobody gets an answer that can pass for the right one.
 
     Within a language and category (`Item.source`) each answer is dealt to one item. Items that this leaves without
-    one, in a category whose answers are all the same, are dealt another answer of their language.
+    one, alone in their category or among items with the same answer, get one of the whole data set, of their category
+    where there is one, else of their language.
+
+    Args:
+        items: of the sample, each with an answer.
+        lenders: of the whole data set.
+        rng: draws.
 
     Returns:
         item, other, taken_from, same_category, reason: one row an item; a reason says why there is no other answer.
@@ -29,9 +35,9 @@ def others(items: Sequence[Item], rng: np.random.Generator) -> pd.DataFrame:
     dealt: dict[str, Item] = {}
     for _, members in sorted(categories.items()):
         dealt |= deranged(members, rng)
-    within = set(dealt)
+    whole = [*items, *(i for i in lenders if i.answers)]
     for item in items:
-        if item.id not in dealt and (found := _any_other(item, items, rng)):
+        if item.id not in dealt and (found := _another(item, whole, rng)):
             dealt[item.id] = found
     given = [dealt.get(i.id) for i in items]
     return pd.DataFrame(
@@ -39,7 +45,7 @@ def others(items: Sequence[Item], rng: np.random.Generator) -> pd.DataFrame:
             "item": [i.id for i in items],
             "other": [g.answers[0] if g else "" for g in given],
             "taken_from": [g.id if g else "" for g in given],
-            "same_category": [i.id in within for i in items],
+            "same_category": [g is not None and g.source == i.source for i, g in zip(items, given, strict=True)],
             "reason": ["" if g else "no other answer in its language" for g in given],
         }
     )
@@ -64,9 +70,10 @@ def deranged(items: Sequence[Item], rng: np.random.Generator) -> Mapping[str, It
     return {item.id: got for item, got in zip(order, given, strict=True) if _fits(item, got)}
 
 
-def _any_other(item: Item, items: Sequence[Item], rng: np.random.Generator) -> Item | None:
-    shuffled = (items[int(i)] for i in rng.permutation(len(items)))
-    return next((other for other in shuffled if other.language == item.language and _fits(item, other)), None)
+def _another(item: Item, whole: Sequence[Item], rng: np.random.Generator) -> Item | None:
+    spoken = [whole[int(i)] for i in rng.permutation(len(whole)) if whole[int(i)].language == item.language]
+    fitting = (o for o in sorted(spoken, key=lambda o: o.source != item.source) if _fits(item, o))
+    return next(fitting, None)
 
 
 def _fits(item: Item, other: Item) -> bool:

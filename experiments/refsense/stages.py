@@ -1,6 +1,6 @@
 """The stages of refsense: questions, answers to them, other items' answers, verdicts with and without a reference."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 
@@ -27,14 +27,19 @@ _SETTINGS: Mapping[str, tuple[Layout, str]] = {
 """Where the reference stands, and what the verdict is to rest on."""
 
 
-def stages(settings: Settings) -> list[Stage]:
-    """What refsense is made of; other items' answers only where the judge is calibrated."""
+def stages(settings: Settings, lenders: Sequence[Item] = ()) -> list[Stage]:
+    """What refsense is made of; other items' answers only where the judge is calibrated.
+
+    Args:
+        settings: of the study.
+        lenders: items of the whole data set, whose answers calibrate where the sample has no other of a category.
+    """
     answers = Stage(
         "answers", "an answer of a generator", partial(answer, settings),
         needs=("sample",), columns=("item", "generator", "generator_family", "answer"), role="generator",
     )  # fmt: skip
     dealt = Stage(
-        "others", "another item's answer", partial(deal, settings),
+        "others", "another item's answer", partial(deal, settings, lenders),
         needs=("sample",), columns=("item", "other"),
     )  # fmt: skip
     calibrated = ("others",) if settings.calibration else ()
@@ -86,10 +91,10 @@ def answer(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFra
     return pd.concat(made, ignore_index=True)
 
 
-def deal(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFrame:
+def deal(settings: Settings, lenders: Sequence[Item], workshop: Workshop, tables: Tables) -> pd.DataFrame:
     """One row a question: the answer of another one, which can't pass for the right one."""
     items = [i for i in single.items_of(tables["sample"]).values() if i.answers]
-    table = others(items, np.random.default_rng(settings.seed))
+    table = others(items, lenders, np.random.default_rng(settings.seed))
     lacking = table["reason"] != ""
     if lacking.any():
         which = ", ".join(table.loc[lacking, "item"].head(5))

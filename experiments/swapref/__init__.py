@@ -54,13 +54,10 @@ def run(settings: Settings) -> None:
     from experiments.staged import conduct
     from experiments.swapref.stages import prompts_of, stages
 
-    arguments = settings.data.model_dump(exclude={"label"})
-    data = questions(settings.study, **arguments)
-    # A swapped answer may come from any typed item of the data set, not from those alone that a limit leaves.
-    whole = data if settings.data.limit is None else questions(settings.study, **(arguments | {"limit": None}))
+    data, whole = questions(settings)
     judged_by = settings.judged_by
     conduct(
-        stages(settings, whole.items),
+        stages(settings, whole),
         settings,
         settings.roles,
         data.items,
