@@ -17,7 +17,7 @@ from analysis.bootstrap import Array, Estimate, Interval, Statistic, evaluate
 from analysis.cells import TIDY, ratio
 from analysis.columns import TableError
 from analysis.confidence import SIGNALS, places
-from analysis.scored import AT_ONCE, LEVELS, Cell, Scored, cells, scored
+from analysis.scored import AT_ONCE, Cell, Scored, cells, scored
 
 COVERAGES = tuple(round(0.1 * i, 1) for i in range(1, 10))
 RISKS = (0.05, 0.1, 0.2)
@@ -106,12 +106,14 @@ def _measure(cell: Cell, name: str, interval: Interval) -> dict[str, NDArray[Any
 
 def _estimate(verdicts: Scored, probability: bool, interval: Interval) -> Estimate:
     """Metrics of one signal; intervals over coarser levels, moved to where the value is."""
-    rest = [verdicts.summed(verdicts.costs), verdicts.summed(_counts(verdicts))]
+    told = ~np.isnan(verdicts.costs).any(axis=0)
+    rest = [verdicts.summed(np.where(told, verdicts.costs, 0)), verdicts.summed(_counts(verdicts, probability))]
     if probability:
         rest += [verdicts.binned(by(verdicts.score), calibration.BINS) for by in _BINNINGS]
-    exact, coarse = verdicts.curve(), verdicts.curve(LEVELS)
-    whole = np.hstack([exact, *rest]).sum(axis=0)[:, None]
-    value = _statistic(exact.shape[1] // 2, probability)(whole)[:, 0]
+    exact, coarse = verdicts.whole_curve(), verdicts.coarse_curve()
+    whole = np.vstack([exact, np.hstack(rest).sum(axis=0)[:, None]])
+    value = _statistic(len(exact) // 2, probability)(whole)[:, 0]
+    value[len(RANKED) : len(RANKED) + len(MEANS)][~told] = np.nan
     resampled = _statistic(coarse.shape[1] // 2, probability)
     found = evaluate(resampled, np.hstack([coarse, *rest]), verdicts.weights, interval=interval)
     moved = value - found.value
@@ -121,8 +123,10 @@ def _estimate(verdicts: Scored, probability: bool, interval: Interval) -> Estima
 _BINNINGS = (calibration.by_width, calibration.by_mass)
 
 
-def _counts(verdicts: Scored) -> Array:
-    return np.column_stack([(verdicts.score - verdicts.right) ** 2, np.ones_like(verdicts.score)])
+def _counts(verdicts: Scored, probability: bool) -> Array:
+    # A margin may be infinite.
+    away = verdicts.score - verdicts.right if probability else np.zeros_like(verdicts.score)
+    return np.column_stack([away**2, np.ones_like(verdicts.score)])
 
 
 def _statistic(levels: int, probability: bool) -> Statistic:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from analysis.bootstrap import Array, Weights, resample
 from analysis.cells import clusters
 from analysis.confidence import SIGNALS
-from analysis.selective import levels
+from analysis.selective import cumulated, levels
 from analysis.verdicts import CELL
 
 LEVELS = 64
@@ -63,9 +63,13 @@ class Scored:
         """Count, confidence and right verdicts of each bin by group, (groups, 3 x bins)."""
         return np.hstack([self._tally(bin, bins, w) for w in (np.ones_like(self.score), self.score, self.right)])
 
-    def curve(self, most: int | None = None) -> Array:
-        """Verdicts at or above each level of confidence, then the right ones, by group, (groups, 2 x levels)."""
-        at = levels(self.score, most)
+    def whole_curve(self) -> Array:
+        """Verdicts at or above each level of confidence, then the right ones, (2 x levels, 1)."""
+        return np.vstack(cumulated(self.score, self.right))
+
+    def coarse_curve(self) -> Array:
+        """The same over no more than `LEVELS` levels, by group, (groups, 2 x levels)."""
+        at = levels(self.score, LEVELS)
         both = [self._tally(at, at.max() + 1, w) for w in (np.ones_like(self.score), self.right)]
         return np.hstack([np.cumsum(tally, axis=1) for tally in both])
 

@@ -11,7 +11,7 @@ from analysis import selective
 from analysis.bootstrap import Array, Interval, evaluate
 from analysis.columns import TableError
 from analysis.confidence import SIGNALS
-from analysis.scored import AT_ONCE, LEVELS, Cell, cells, scored
+from analysis.scored import AT_ONCE, Cell, cells, scored
 from analysis.verdicts import CELL
 
 METRICS = {"auroc": selective.auroc, "aurc": selective.aurc}
@@ -52,8 +52,8 @@ def _pairs(cell: Cell, interval: Interval) -> pd.DataFrame:
         return pd.DataFrame(columns=[*CELL, *COLUMNS])
     pairs = list(combinations(range(len(names)), 2))
     one, other = (np.array(side) for side in zip(*pairs, strict=True))
-    exact = _values([s.curve().sum(axis=0)[:, None] for s in signals])[:, :, 0]
-    curves = [s.curve(LEVELS) for s in signals]
+    exact = _values([s.whole_curve() for s in signals])[:, :, 0]
+    curves = [s.coarse_curve() for s in signals]
     ends = np.cumsum([c.shape[1] for c in curves])[:-1]
 
     def statistic(sums: Array) -> Array:
