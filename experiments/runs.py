@@ -76,7 +76,8 @@ def find_all(root: Path) -> list[Run]:
 
 def _runs(root: Path, study: str) -> Iterator[Run]:
     for folder in sorted(path for path in root.glob(f"{study}/*/*") if path.is_dir()):
-        run = Run(folder, *folder.parts[-3:], _manifest(folder))
+        name, data, judge = folder.parts[-3:]
+        run = Run(folder, name, data, judge, _manifest(folder))
         if run.table.is_file():
             yield run
 
