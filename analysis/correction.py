@@ -117,10 +117,10 @@ def _powered(verdicts: Array, labelled_verdicts: Array, gold: Array) -> tuple[fl
 def tuned(verdicts: Array, labelled_verdicts: Array, gold: Array) -> float:
     """The weight of the verdicts in `prediction_powered`, from 0 to 1."""
     n, many = len(gold), len(verdicts)
-    variance = np.concatenate([verdicts, labelled_verdicts]).var(ddof=1)
+    variance = np.concatenate([verdicts, labelled_verdicts]).var()
     if not many or variance == 0:
         return 0.0
-    covariance = np.cov(gold, labelled_verdicts)[0, 1]
+    covariance = np.cov(gold, labelled_verdicts, ddof=0)[0, 1]
     return float(np.clip(covariance / ((1 + n / many) * variance), 0, 1))
 
 

@@ -28,8 +28,8 @@ def test_prediction_powered_inference_is_its_formula():
     """By the source: rate = mean(y) + w (mean of f over the others - mean of f over the labelled)."""
     y, few = np.array([1, 1, 0, 1, 0, 0.0]), np.array([1, 1, 0, 0, 0, 1.0])
     many = np.array([1, 1, 1, 0, 1, 0, 1, 1.0])
-    pooled = np.concatenate([many, few]).var(ddof=1)
-    w = np.cov(y, few)[0, 1] / ((1 + 6 / 8) * pooled)
+    pooled = np.concatenate([many, few]).var()
+    w = np.cov(y, few, ddof=0)[0, 1] / ((1 + 6 / 8) * pooled)
     assert tuned(many, few, y) == pytest.approx(w)
     assert prediction_powered(many, few, y).value == pytest.approx(0.5 + w * (0.75 - 0.5))
 
