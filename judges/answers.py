@@ -77,6 +77,15 @@ def overlap(answer: str, accepted: Iterable[str]) -> bool:
     return any(same(answer, a) or names(answer, a) or names(a, answer) for a in accepted)
 
 
+def forms(accepted: Iterable[str]) -> frozenset[str]:
+    """Accepted answers, normalised: two questions that share one of these ask for the same thing.
+
+    >>> forms(["Rome", "Roma"]) & forms(["ROMA"])
+    frozenset({'roma'})
+    """
+    return frozenset(normal(answer) or answer.strip() for answer in accepted)
+
+
 def _unmarked(text: str) -> str:
     """Compatibility forms folded, optional marks and invisible signs gone, digits of any script as 0 to 9."""
     text = _OPTIONAL_MARKS.sub("", unicodedata.normalize("NFKD", text.translate(_MINUS)))

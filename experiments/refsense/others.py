@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from judges.answers import overlap
+from judges.answers import forms, overlap
 from judges.records import Item
 
 _TRIES = 50
@@ -77,4 +77,4 @@ def _another(item: Item, whole: Sequence[Item], rng: np.random.Generator) -> Ite
 
 
 def _fits(item: Item, other: Item) -> bool:
-    return item.id != other.id and not overlap(other.answers[0], item.answers)
+    return forms(item.answers).isdisjoint(forms(other.answers)) and not overlap(other.answers[0], item.answers)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judges.answers import normal, overlap
+from judges.answers import forms, normal, overlap
 from judges.records import Item
 
 PERSON = "person"
@@ -30,6 +30,8 @@ class Pool:
     origin: tuple[str, ...]
     types: NDArray[np.str_]
     languages: NDArray[np.str_]
+    forms: tuple[frozenset[str], ...]
+    """Of each answer and its aliases, normalised."""
 
 
 def pool(items: Sequence[Item], lenders: Sequence[Item], types: Mapping[str, str]) -> Pool:
@@ -52,6 +54,7 @@ def pool(items: Sequence[Item], lenders: Sequence[Item], types: Mapping[str, str
         tuple(item.id for item, _ in found),
         np.array([kind for _, kind in found], dtype=np.str_),
         np.array([item.language for item, _ in found], dtype=np.str_),
+        tuple(forms(item.answers) for item, _ in found),
     )
 
 
@@ -87,7 +90,7 @@ def by_type(
 def by_name(items: Sequence[Item], names: Sequence[str], rng: np.random.Generator) -> pd.DataFrame:
     """One of the names given, for every item; columns as in `by_type`."""
     nothing = np.zeros(len(names), dtype=np.str_)
-    lent = Pool(tuple(names), ("",) * len(names), nothing, nothing)
+    lent = Pool(tuple(names), ("",) * len(names), nothing, nothing, tuple(forms([name]) for name in names))
     return _drawn(items, lent, np.arange(len(names)), rng, "no other person")
 
 
@@ -112,9 +115,10 @@ def _drawn(
     items: Sequence[Item], lent: Pool, chosen: Indices, rng: np.random.Generator, otherwise: str
 ) -> pd.DataFrame:
     """For each item one of the chosen answers of a pool, all that fit equally likely."""
+    own = {item.id: forms(item.answers) for item in items}
 
     def fits(item: Item, index: int) -> bool:
-        return lent.origin[index] != item.id and not overlap(lent.answers[index], item.answers)
+        return lent.forms[index].isdisjoint(own[item.id]) and not overlap(lent.answers[index], item.answers)
 
     drawn = [_draw(item, chosen, fits, rng) for item in items] if len(chosen) else [None] * len(items)
     return _rows(
