@@ -62,7 +62,8 @@ def refsense(
     - EAS_VS EAS_VC EAC_VS EAC_VC: share with extracted answer same or changed, verdict same or changed; exactly the
       same, or, with `_norm`, once case, punctuation and the like are gone.
 
-    share_unknown is the share of UNKNOWN among readable verdicts. C C I I in NR and I C C I in RV: flip_rate 2/4,
+    share_unknown is the share of UNKNOWN among readable verdicts; share_invented, that of empty answers from which the
+    judge copied something. C C I I in NR and I C C I in RV: flip_rate 2/4,
     over_credit 1/2, under_credit 1/2.
 
     Args:
@@ -142,12 +143,20 @@ def _setting(found: pd.DataFrame, unreadable: Unreadable) -> dict[str, NDArray[n
         "answers": setting,
         "graded": setting & ((grades[:, 0] != UNREAD) | (unreadable == "reject")),
         "accepted": setting & (grades[:, 0] == CORRECT),
+        "empty": setting & _flag(found, "answer_empty"),
+        "invented": setting & _flag(found, "answer_empty") & _flag(found, "invented"),
         "once": (grades != ABSENT).sum(axis=1) * ~change,
         "read_once": (grades >= 0).sum(axis=1) * ~change,
         "unknown": (grades == UNKNOWN).sum(axis=1) * ~change,
         "verdicts": (grades != ABSENT).sum(axis=1),
         "unreadable": (grades == UNREAD).sum(axis=1),
     }
+
+
+def _flag(found: pd.DataFrame, name: str) -> NDArray[np.bool_]:
+    column = found[name] if name in found else pd.Series(False, found.index)
+    flags: NDArray[np.bool_] = (column == True).to_numpy(dtype=bool)  # noqa: E712  Null is not true.
+    return flags
 
 
 def _change(found: pd.DataFrame) -> Flags:
@@ -206,6 +215,7 @@ METRICS: tuple[Metric, ...] = (
     _gap("CGP_best", "right_high", "other_low", "asked"),
     _share("share_correct", "accepted", "graded", "answers", "needs a readable verdict"),
     _share("share_unknown", "unknown", "read_once", "once", "needs a readable verdict"),
+    _share("share_invented", "invented", "empty", "empty", "needs an empty answer"),
     *people.metrics(),
     _share("flip_rate", "flips", "both", "changes", _BOTH),
     _share("over_credit", "over", "flips", "flips", _FLIPS),

@@ -29,6 +29,8 @@ LABELS = ("C", "I", "P")
 FURTHER = (
     Column("generator_family", "text", "family of models that wrote the answer", neutral=""),
     *(Column(name, "text", "a person's label of the answer: C, I, P or null") for name in HUMANS),
+    Column("answer_empty", "flag", "was there no answer to grade?", neutral=False),
+    Column("invented", "flag", "did the judge copy something from an empty answer?", neutral=False),
 )
 
 
@@ -43,7 +45,7 @@ def units(table: pd.DataFrame) -> pd.DataFrame:
         The columns of the cell and the item and repeat; kind: calibration, setting or change, whose `reference` is
         empty, the setting, or `NR->RV` and the like; grade_1 and grade_2: codes of `analysis.reference` for the right
         and the other answer, for the one verdict (the second is `ABSENT`), or in the first and the second setting;
-        extracted_1 and extracted_2 likewise, for changes; generator_family, human and human_2, for settings.
+        extracted_1 and extracted_2 likewise, for changes; the columns `FURTHER`, for settings.
 
     Raises:
         TableError: the table is faulty, or its rows are neither.
@@ -91,7 +93,7 @@ def _settings(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
     if rows.empty:
         return
     rows = rows.sort_values([*CELL, "item", "repeat"])
-    told = rows[[*CELL, *ITEM, "repeat", "judge_family", "generator_family", *HUMANS]]
+    told = rows[[*CELL, *ITEM, "repeat", "judge_family", *(c.name for c in FURTHER)]]
     yield told.assign(kind="setting", grade_1=codes(rows["grade"], GRADES), grade_2=ABSENT)
 
 

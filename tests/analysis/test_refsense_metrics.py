@@ -224,6 +224,14 @@ def test_people_among_themselves():
         annotators(units(pd.concat([table, table.assign(judge="k", human="I")], ignore_index=True)))
 
 
+def test_inventions_are_reported():
+    table = answers({"p": "?", "q": "I", "r": "C"}, ("NR",))
+    table = table.assign(answer_empty=[True, True, False], invented=[True, False, False])
+    found = measured(table).set_index("metric")
+    assert found.loc["share_invented", ["value", "n"]].tolist() == [1 / 2, 2]
+    assert "share_invented" not in set(measured(table.assign(answer_empty=False))["metric"])
+
+
 def test_languages_and_categories_are_slices():
     said = {"p": "CI", "q": "CC", "r": "CI", "s": "CC"}
     table = answers(said)
