@@ -120,7 +120,7 @@ def items(table: pd.DataFrame, *, unreadable: Unreadable = "drop", pairing: Pair
 
 
 def design(table: pd.DataFrame, *, unreadable: Unreadable = "drop", pairing: Pairing = "complete") -> Design:
-    """Every answer before every judge, and what it adds to the sums behind a cell's metrics; pairing is nothing to them.
+    """Every answer before every judge, and what it adds to the sums behind cells; pairing is nothing to them.
 
     Raises:
         TableError: the table is faulty, or its rows are not verdicts on grounded answers.

@@ -149,10 +149,8 @@ def _bars(own: pd.DataFrame, title: str, ylabel: str) -> Figure:
         for i, (one, look) in enumerate(series.items()):
             part = own[own["series"] == one]
             x = part["at"].map(places.index) - WIDTH / 2 + (i + 0.5) * width
-            reach = np.abs([part["value"] - part["ci_low"], part["ci_high"] - part["value"]])
-            axes.bar(
-                x, part["value"], width, yerr=np.nan_to_num(reach), color=look.colour, label=name(one), ecolor=GREY
-            )
+            axes.bar(x, part["value"], width, color=look.colour, label=name(one))
+            axes.vlines(x, part["ci_low"], part["ci_high"], color=GREY, lw=1.5)
         axes.set_xticks(range(len(places)), [name(p, 24) for p in places], rotation=30, ha="right")
         axes.set(ylabel=ylabel, title=title, ylim=(0, None))
         legend(figure, axes)

@@ -136,7 +136,7 @@ def perturbations(metrics: pd.DataFrame) -> pd.DataFrame:
     order = [name for name in ("total", VALIDATED, DIAGNOSTIC) if (column == name).any()]
     order += sorted(set(column[before.str.startswith(PERTURBER)]) - set(order))
     shown = own.assign(column=column, perturbation_type=kind)
-    return _laid_out(shown.sort_values("value", ascending=False), ["perturbation_type"], order).replace(DASH, "0")
+    return _laid_out(shown.sort_values("value", ascending=False), ["perturbation_type"], order)
 
 
 def modified_passages(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -193,9 +193,9 @@ def _laid_out(
     row = chosen.groupby(keys, dropna=False, sort=False).ngroup().to_numpy()
     shown = list(text) or _texts(chosen, bare)
     body = pd.DataFrame({"row": row, "column": chosen["column"].to_numpy(), "text": shown})
-    wide = body.pivot(index="row", columns="column", values="text").reindex(columns=list(order)).fillna(DASH)
+    wide = body.pivot(index="row", columns="column", values="text").reindex(columns=list(order))
     first = chosen[keys].iloc[np.unique(row, return_index=True)[1]].reset_index(drop=True)
-    return first.join(wide.rename_axis(index=None, columns=None))
+    return first.join(wide.astype(object).fillna(DASH).rename_axis(index=None, columns=None))
 
 
 def _texts(chosen: pd.DataFrame, bare: bool) -> list[str]:

@@ -139,7 +139,8 @@ def contrast(
     same = (names == panel.judges[judge].to_numpy(dtype=object)[None]) & (names != "")
     there = panel.terms[known] > 0
     unmatched: NDArray[np.bool_] = np.isin(same.sum(axis=1), (0, len(panel.judges)))
-    enough = there.all(axis=1) if pairing == "complete" else (there & same).any(axis=1) & (there & ~same).any(axis=1)
+    either = (there & same).any(axis=1) & (there & ~same).any(axis=1)
+    enough: NDArray[np.bool_] = np.asarray(there.all(axis=1) if pairing == "complete" else either)
     values = np.nan_to_num(ratio(panel.terms[said], panel.terms[known]))
     out = ~enough | unmatched
     sides = (same & there, ~same & there)

@@ -65,11 +65,12 @@ def records(panel: Panel) -> pd.DataFrame:
     """How many records there are of each status, type, perturber and number of rewritten passages; rows as before."""
     answers = panel.answers.drop_duplicates("item")
     status = {OVERALL: np.ones(len(answers), dtype=bool)}
-    status |= {name: (answers["status"] == name).to_numpy() for name in (VALIDATED, DIAGNOSTIC)}
+    known = [name for name in (VALIDATED, DIAGNOSTIC) if (answers["status"] == name).any()]
+    status |= {name: (answers["status"] == name).to_numpy() for name in known}
     kinds, perturbers = _labels(answers["perturbation_type"], TYPE), _labels(answers["perturber"], PERTURBER)
     slices = status | {f"{s}/{t}" if s != OVERALL else t: a & b for s, a in status.items() for t, b in kinds.items()}
     slices |= perturbers | {f"{p}/{t}": a & b for p, a in perturbers.items() for t, b in kinds.items()}
-    rows = [(POOLED, name, "records", float(mask.sum())) for name, mask in slices.items() if mask.any()]
+    rows = [(POOLED, name, "records", float(mask.sum())) for name, mask in slices.items()]
     return _counted([*rows, *_modified(answers["modified_passages"])])
 
 
