@@ -12,6 +12,7 @@ import pandas as pd
 
 from analysis.cells import ALL_FORMATS, OVERALL
 from analysis.drawing import GREY, canvas, empty, legend, looks, name
+from analysis.twins import named
 from analysis.verdicts import CELL
 
 if TYPE_CHECKING:
@@ -141,8 +142,17 @@ def _cells(metrics: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 def _scatter(axes: Axes, cells: pd.DataFrame, x: str, y: str) -> None:
     for dataset, look in looks(sorted(cells["dataset"].unique())).items():
         part = cells[cells["dataset"] == dataset]
-        axes.scatter(part[x], part[y], c=look.colour, marker=look.mark, s=22, alpha=0.7, lw=0, label=name(dataset))
+        marks = axes.scatter(
+            part[x], part[y], c=look.colour, marker=look.mark, s=22, alpha=0.7, lw=0, label=name(dataset)
+        )
+        named(marks, _names(part))
     axes.legend(loc="best", frameon=True, framealpha=0.8, fontsize=8)
+
+
+def _names(cells: pd.DataFrame) -> list[str]:
+    """Judge and format of each cell, and its temperature where it has one."""
+    at = ["" if np.isnan(t) else f", T={t:g}" for t in cells["temperature"].to_numpy(dtype=float, na_value=np.nan)]
+    return (cells["judge"] + ", " + cells["series"] + at).tolist()
 
 
 def _range(values: pd.Series[float]) -> tuple[float, float]:
