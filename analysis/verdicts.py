@@ -55,7 +55,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("score_a", "number", "score of answer A, or of the only answer"),
     Column("score_b", "number", "score of answer B"),
     _key("outcome", "what became of the trial; only ok and tie carry a verdict", OUTCOMES),
-    Column("p_first", "share", "probability of the item's own first answer, A, renormalised over the labels"),
+    Column("p_first", "share", "probability of the item's own first answer, A, or of CORRECT, among the labels"),
     Column("p_tie", "share", "probability of a tie, renormalised over the labels"),
     Column("label_mass", "share", "probability that all labels together captured"),
     Column("confidence", "share", "confidence that the judge itself stated, 0 to 1"),

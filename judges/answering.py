@@ -1,5 +1,6 @@
 """Asks a model a question, without a document and without a hint of what is right."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,6 +13,7 @@ from judges.records import Completion, Item, Message, ModelSpec, Outcome, Reques
 Kind = Literal["answer", "belief"]
 """`answer`: in a sentence or two; `belief`: nothing but the name, number or phrase asked for."""
 TOKENS: dict[Kind, int] = {"answer": 512, "belief": 64}
+_AROUND = re.compile(r"^[\s\"'`*“”„]*(?:(?:the\s+)?answer\s*(?:is\b|:)[\s\"'`*“”„:]*)?|[\s\"'`*“”„.]*$", re.I)
 _LONGEST = 120
 """Characters of a belief: whoever writes more does not name anything."""
 
@@ -50,7 +52,7 @@ class Answerer:
         found = reply(completions[0], self.thinking)
         if self.kind == "answer" or found.outcome != "ok":
             return found
-        named = found.text.strip("\"'`*“”„ ").rstrip(".").strip()
+        named = _AROUND.sub("", found.text)
         if not named or "\n" in named or len(named) > _LONGEST:
             return Written(found.text, "unreadable", "names nothing" if named == "" else "is more than a short answer")
         return Written(named)

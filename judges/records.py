@@ -226,7 +226,7 @@ class Verdict:
     score_a: float | None = None
     score_b: float | None = None
     p_first: float | None = None
-    """Probability of the item's own first answer, renormalised over the labels."""
+    """Probability of the item's own first answer, or that a single one is CORRECT, renormalised over the labels."""
     p_first_low: float | None = None
     """Its bounds, where the engine did not show all of the labels' tokens; None where `p_first` is exact."""
     p_first_high: float | None = None

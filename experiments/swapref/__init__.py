@@ -45,7 +45,8 @@ class Settings(PipelineSettings):
     @property
     def judged_by(self) -> Model:
         """The judge, whom `stage.model=` may recast."""
-        return self.stage.model if self.stage.model and self.stage.name in ("beliefs", "judge") else self.model
+        recast = self.stage.model if self.stage.name in ("beliefs", "swap", "judge") else None
+        return recast or self.model
 
 
 def run(settings: Settings) -> None:

@@ -44,7 +44,7 @@ def stages(settings: Settings, lenders: Sequence[Item] = ()) -> list[Stage]:
     believed = ("beliefs",) if "evaluator_knowledge" in settings.swap else ()
     swap = Stage(
         "swap", "a swapped answer", partial(material.swap, settings, lenders),
-        needs=("entity_type", "sample", *believed), columns=("item", "swap", "swapped"),
+        needs=("entity_type", "sample", *believed), columns=("item", "swap", "swapped"), role="judge",
     )  # fmt: skip
     candidates = Stage(
         "candidates", "a sentence that gives an answer", partial(material.candidates, settings),

@@ -33,6 +33,9 @@ def test_a_step_asks_once_shows_the_text_as_it_is_and_names_the_language(step, x
     [
         ("Rome", "Rome", "ok"),
         (' "Rome." ', "Rome", "ok"),
+        ("The answer is Rome.", "Rome", "ok"),
+        ('**Answer:** "Rome"', "Rome", "ok"),
+        ("Answering machine", "Answering machine", "ok"),
         ("", "", "unreadable"),
         ("...", "...", "unreadable"),
         ("Rome\nor Paris", "Rome\nor Paris", "unreadable"),
