@@ -42,7 +42,7 @@ CONDITIONS: Mapping[ConditionName, Condition] = {
     "uncached": Condition(1, engine={"prefix_caching": False}),
     "eager": Condition(1, engine={"eager": True}),
     "compiled": Condition(1, engine={"eager": False}),
-    "invariant_alone": Condition(1, engine={"batch_invariant": True}),
+    "invariant_alone": Condition(1, engine={"batch_invariant": True}, reference="invariant_alone"),
     "invariant_batch_32": Condition(32, engine={"batch_invariant": True}, reference="invariant_alone"),
 }
 """In an order in which an engine can stay loaded for as long as possible."""
@@ -66,9 +66,9 @@ def why_not(condition: Condition, settings: EngineSettings) -> str:
         return ""
     if not isinstance(settings, VllmSettings):
         return f"only vLLM has {', '.join(condition.engine)}; this is engine={settings.kind}"
-    own = {"prefix_caching": settings.prefix_caching, "batch_invariant": settings.batch_invariant}
+    own = {"prefix_caching": settings.prefix_caching}
     own["eager"] = (not _capabilities()) if settings.eager is None else settings.eager
-    if all(own[name] == value for name, value in condition.engine.items()) and condition.reference == "alone":
+    if all(own.get(name) == value for name, value in condition.engine.items()):
         return "this is what the engine does anyway: the same as alone"
     if condition.engine.get("batch_invariant") and not _has_invariant_kernels():
         return "batch-invariant kernels need NVIDIA GPUs of compute capability 8 or above"

@@ -15,7 +15,7 @@ class Settings(PairwiseSettings):
     agreement over repeats, and the audit that the expected one is held against.
     """
 
-    unreadable: Literal["drop", "fail"] = "drop"
+    unreadable: Literal["drop"] = "drop"
     repeats: PositiveInt = 5
     """Calls for each pair and order at each temperature above 0."""
     sampled: Annotated[tuple[FormatName, ...], BeforeValidator(as_list)] = ("direct",)

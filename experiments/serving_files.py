@@ -10,72 +10,82 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import files
+from analysis import files, tables, verdicts
+from analysis.columns import TableError
+from analysis.serving_tables import findings
+from analysis.study import Options
 from experiments.conditions import CONDITIONS, ConditionName
 from experiments.roster import Player
 from experiments.runfolder import filled
 from experiments.settings import PairwiseSettings
 from judges.ask import Answered
 from judges.engines import ScriptedSettings
-from judges.records import Completion, Trial, Verdict
+from judges.records import Completion, Trial, UserError, Verdict
 
 Answers = Mapping[ConditionName, Sequence[Answered[Verdict]]]
 Split = Callable[[str], Sequence[object]]
 """From a text to its tokens."""
+NAMES: Mapping[ConditionName, str] = {"alone": "serving", "invariant_alone": "serving_batch_invariant"}
+"""Names of the tables, by what their conditions are held against."""
 
 
 def publish(
     trials: Sequence[Trial], answers: Answers, judged_by: Player, settings: PairwiseSettings, note: Any, folder: Path
 ) -> pd.DataFrame:
-    """Writes `serving.parquet`, `serving.csv` and the manifest; returns the table to be shown, a row a condition."""
-    table = tabulate(trials, answers, settings, splitter(judged_by))
-    summary = summarise(table)
-    with filled(folder) as scratch:
-        files.save(table, scratch / "serving.parquet")
-        files.save(summary, scratch / "serving.csv")
-        (scratch / "manifest.json").write_text(json.dumps(note, indent=1, ensure_ascii=False), encoding="utf-8")
-    return summary
+    """Writes the served calls, what follows from them, and the manifest; returns the main table, a row a condition.
 
-
-def tabulate(trials: Sequence[Trial], answers: Answers, settings: PairwiseSettings, split: Split) -> pd.DataFrame:
-    """One row a call under a condition.
-
-    `first_difference` is the number of the first token that differs from the reference condition's, from 0, and null
-    where none does; `differing_tokens` counts the places where the two texts have different tokens, the longer one's
-    rest included, and `tokens` all places. `max_logprob_difference` is over the labels, in natural logs.
+    Batch-invariant kernels give other texts than the usual ones: their conditions are held against each other, in a
+    table of their own, in which the one made alone is called so, too.
     """
-    rows: list[dict[str, Any]] = []
-    for name, found in answers.items():
-        reference = CONDITIONS[name].reference
-        for trial, answer, alone in zip(trials, found, answers[reference], strict=True):
-            rows.append(_row(name, trial, answer, alone, split) | {"reference_condition": reference})
+    options = Options("drop", **settings.bootstrap.model_dump())
+    sampled = _sampled(settings)
+    shown = []
+    with filled(folder) as scratch:
+        for reference, name in NAMES.items():
+            if reference in answers:
+                table = tabulate(trials, answers, reference, settings, splitter(judged_by))
+                files.save(table, scratch / f"{name}.parquet")
+                place = scratch if name == "serving" else scratch / name
+                shown.append(_measure(scratch / f"{name}.parquet", sampled, options, place))
+        (scratch / "manifest.json").write_text(json.dumps(note, indent=1, ensure_ascii=False), encoding="utf-8")
+    return shown[0]
+
+
+def _measure(served: Path, sampled: pd.DataFrame | None, options: Options, place: Path) -> pd.DataFrame:
+    try:
+        found = findings([served], sampled, options)
+    except TableError as error:
+        raise UserError(str(error)) from error
+    tables.publish(found.metrics, found.items, found.tables, place)
+    return next(iter(found.tables.values()))
+
+
+def _sampled(settings: PairwiseSettings) -> pd.DataFrame | None:
+    """Verdicts of the same judge on the same data with repeats, where a study of this root has made some."""
+    for study in ("confidence", "trust"):
+        path = settings.root / study / settings.data.label / settings.model.label / "verdicts.parquet"
+        if path.exists():
+            return verdicts.read([path])
+    return None
+
+
+def tabulate(
+    trials: Sequence[Trial], answers: Answers, reference: ConditionName, settings: PairwiseSettings, split: Split
+) -> pd.DataFrame:
+    """One row a call under each condition that is held against the reference; columns as in `analysis.serving`.
+
+    `first_difference` counts from 0, and is -1 where no token differs; `differing_tokens` counts the places where the
+    two texts have different tokens, the longer one's rest included, and `tokens` all places. `max_logprob_difference`
+    is over the labels.
+    """
+    rows = [
+        _row("alone" if name == reference else name, trial, answer, alone, split) | {"batch": CONDITIONS[name].batch}
+        for name, found in answers.items()
+        if CONDITIONS[name].reference == reference
+        for trial, answer, alone in zip(trials, found, answers[reference], strict=True)
+    ]
     told = {"study": settings.study, "judge": settings.model.name}
     return pd.DataFrame(rows).assign(**told)[[*told, *rows[0]]]
-
-
-def summarise(table: pd.DataFrame) -> pd.DataFrame:
-    """For each condition the shares of verdicts, texts and tokens that differ from those of its reference."""
-    beside = ["item", "order", "format"]
-    alone = table.set_index(["condition", *beside])[["winner", "outcome", "text_sha"]]
-    keys = pd.MultiIndex.from_frame(table[["reference_condition", *beside]])
-    reference = alone.reindex(keys).reset_index(drop=True)
-    differs = {name: table[name].fillna("").ne(reference[name].fillna("")) for name in reference}
-    marked = table.assign(
-        verdict=differs["winner"] | differs["outcome"],
-        text=differs["text_sha"],
-        logprob=table["max_logprob_difference"].astype(float),
-    )
-    grouped = marked.groupby("condition", sort=False)
-    return pd.DataFrame(
-        {
-            "calls": grouped.size(),
-            "verdicts_differ": grouped["verdict"].mean(),
-            "texts_differ": grouped["text"].mean(),
-            "tokens_differ": grouped["differing_tokens"].sum() / grouped["tokens"].sum().clip(lower=1),
-            "first_difference": grouped["first_difference"].median(),
-            "largest_logprob_difference": grouped["logprob"].max(),
-        }
-    ).reset_index()
 
 
 def splitter(judged_by: Player) -> Split:
@@ -90,9 +100,7 @@ def splitter(judged_by: Player) -> Split:
     return lambda text: tokenizer(text, add_special_tokens=False)["input_ids"]
 
 
-def _row(
-    name: ConditionName, trial: Trial, answer: Answered[Verdict], alone: Answered[Verdict], split: Split
-) -> dict[str, Any]:
+def _row(name: str, trial: Trial, answer: Answered[Verdict], alone: Answered[Verdict], split: Split) -> dict[str, Any]:
     completion, reference, item = answer.completions[-1], alone.completions[-1], trial.item
     pairs = list(zip_longest(split(completion.text), split(reference.text)))
     differing = [i for i, (one, other) in enumerate(pairs) if one != other]
@@ -104,13 +112,12 @@ def _row(
         "order": trial.factors.order,
         "format": trial.factors.format,
         "condition": name,
-        "batch": CONDITIONS[name].batch,
         "winner": answer.result.winner,
         "outcome": answer.result.outcome,
         "p_first": answer.result.p_first,
         "text_sha": hashlib.sha256(completion.text.encode()).hexdigest()[:16],
         "tokens": len(pairs),
-        "first_difference": differing[0] if differing else None,
+        "first_difference": differing[0] if differing else -1,
         "differing_tokens": len(differing),
         "max_logprob_difference": logprob_difference(completion, reference),
         "engine": completion.engine,

@@ -11,7 +11,7 @@ import pytest
 
 from experiments import conditions, serving
 from experiments.conditions import CONDITIONS, engine_for, why_not
-from experiments.serving_files import summarise, tabulate
+from experiments.serving_files import tabulate
 from judges.ask import Answered
 from judges.engines import ScriptedSettings, TransformersSettings, VllmSettings
 from judges.records import Completion, Factors, Item, Message, ModelSpec, Request, Sampling, Trial, Verdict
@@ -37,6 +37,9 @@ def test_every_condition_makes_every_call_anew_and_a_second_run_makes_none(tmp_p
     assert set(note["skipped"]) == set(CONDITIONS) - set(HERE)
     assert all("only vLLM" in why for why in note["skipped"].values())
     assert "no condition compiled: only vLLM has eager" in done.stderr
+    metrics = pd.read_csv(folder / "metrics.csv").set_index(["format", "slice", "metric"])["value"]
+    for form in ("direct", "vf_xml"):
+        assert metrics[form, "batch_8", "verdict_difference"] == metrics[form, "resumed", "token_difference"] == 0
     for name in HERE:
         assert len(list((folder / "calls" / name).glob("*.jsonl"))) == 1
     again = run(tmp_path)
@@ -164,14 +167,23 @@ def test_differences_are_counted_by_hand():
         "batch_2": [answer("A since it was so", "A", -0.75), answer("hm", None)],
     }
     settings = SimpleNamespace(study="serving", model=SimpleNamespace(name="m"))
-    table = tabulate(TRIALS, answers, settings, str.split)
+    table = tabulate(TRIALS, answers, "alone", settings, str.split)
     rows = table[table["condition"] == "batch_2"].reset_index(drop=True)
     # because/since, is/was, and a fifth word; B/hm.
     assert rows["tokens"].tolist() == [5, 1] and rows["differing_tokens"].tolist() == [3, 1]
     assert rows["first_difference"].tolist() == [1, 0]
     assert rows["max_logprob_difference"].tolist() == [0.25, 0.0]
-    assert table[table["condition"] == "alone"]["first_difference"].isna().all()
-    found = summarise(table).set_index("condition").loc["batch_2"]
-    assert found["verdicts_differ"] == 0.5 and found["texts_differ"] == 1
-    assert found["tokens_differ"] == pytest.approx(4 / 6) and found["largest_logprob_difference"] == 0.25
-    assert summarise(table).set_index("condition").loc["alone"][["verdicts_differ", "texts_differ"]].tolist() == [0, 0]
+    assert table[table["condition"] == "alone"]["first_difference"].tolist() == [-1, -1]
+
+
+def test_batch_invariant_calls_are_held_against_each_other():
+    usual, other = [answer("A", "A"), answer("B", "B")], [answer("A!", "A"), answer("B!", "B")]
+    answers = {"alone": usual, "batch_32": usual, "invariant_alone": other, "invariant_batch_32": other}
+    settings = SimpleNamespace(study="serving", model=SimpleNamespace(name="m"))
+    table = tabulate(TRIALS, answers, "invariant_alone", settings, str.split)
+    assert table["condition"].unique().tolist() == ["alone", "invariant_batch_32"]
+    assert not table["differing_tokens"].any()
+    assert tabulate(TRIALS, answers, "alone", settings, str.split)["condition"].unique().tolist() == [
+        "alone",
+        "batch_32",
+    ]
