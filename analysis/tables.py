@@ -9,21 +9,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis import files
+from analysis import captions, files, latex
 from analysis.cells import OVERALL
 from analysis.columns import TableError
 from analysis.verdicts import CELL
 
 DASH = "–"
-LATEX = {c: "\\" + c for c in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "−": "$-$",
-    "–": "--",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-}
 
 
 def wide(
@@ -92,17 +83,6 @@ def markdown(table: pd.DataFrame) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def latex(table: pd.DataFrame) -> str:
-    """A tabular with the rules of the booktabs package."""
-    head, *body = (
-        " & ".join("".join(LATEX.get(ch, ch) for ch in _one_line(str(c))) for c in row) + r" \\"
-        for row in [table.columns, *table.to_numpy()]
-    )
-    layout = "l" * len(table.columns)
-    lines = [rf"\begin{{tabular}}{{{layout}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]
-    return "\n".join(lines) + "\n"
-
-
 def attempt(
     made: Mapping[str, Callable[[], pd.DataFrame]],
 ) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
@@ -116,19 +96,29 @@ def attempt(
     return tables, absent
 
 
-def publish(metrics: pd.DataFrame, items: pd.DataFrame, tables: Mapping[str, pd.DataFrame], out: Path) -> None:
+def publish(
+    metrics: pd.DataFrame, items: pd.DataFrame, tables: Mapping[str, pd.DataFrame], out: Path, note: str = ""
+) -> None:
     """Writes metrics.csv, items.csv and tables/NAME.{csv,md,tex} under `out`."""
     files.save(metrics, out / "metrics.csv")
     files.save(items, out / "items.csv")
-    save_tables(tables, out)
+    save_tables(tables, out, note)
 
 
-def save_tables(tables: Mapping[str, pd.DataFrame], out: Path) -> None:
-    """Writes tables/NAME.{csv,md,tex} under `out`; numbers in full in the first, else as `plain` shows them."""
+def save_tables(tables: Mapping[str, pd.DataFrame], out: Path, note: str = "") -> None:
+    """Writes tables/NAME.{csv,md,tex} under `out`; numbers in full in the first, else as `plain` shows them.
+
+    Args:
+        tables: by name.
+        out: the folder above `tables`.
+        note: how the numbers were found; below the tables for people.
+    """
     for name, table in tables.items():
         files.save(table, out / "tables" / f"{name}.csv")
-        (out / "tables" / f"{name}.md").write_text(markdown(plain(table)), encoding="utf-8")
-        (out / "tables" / f"{name}.tex").write_text(latex(plain(table)), encoding="utf-8")
+        shown, caption = plain(table), captions.caption(name)
+        told = markdown(shown) + (f"\n{_one_line(note)}\n" if note else "")
+        (out / "tables" / f"{name}.md").write_text(told, encoding="utf-8")
+        (out / "tables" / f"{name}.tex").write_text(latex.document(shown, name, caption, note), encoding="utf-8")
 
 
 def cell(value: float, low: float = np.nan, high: float = np.nan) -> str:

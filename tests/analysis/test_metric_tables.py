@@ -3,8 +3,9 @@ import pandas as pd
 
 from analysis.cells import TIDY
 from analysis.columns import TableError
+from analysis.latex import tabular
 from analysis.reliability import trust
-from analysis.tables import attempt, by_slice, latex, markdown, plain, save_tables, wide
+from analysis.tables import attempt, by_slice, markdown, plain, save_tables, wide
 
 
 def metrics(rows, judge="j"):
@@ -37,12 +38,13 @@ def test_slices_as_columns(rows):
 def test_hostile_names_stay_text(rows):
     table = wide(metrics(rows, judge="a|b & 50%\n_{x}"), ["A"], n_of="A")
     assert r"| a\|b & 50% _{x} |" in markdown(table)
-    assert r"a|b \& 50\% \_\{x\} & d &" in latex(table)
+    assert r"a\textbar{}b \& 50\% \_\{x\} & d &" in tabular(table)
 
 
 def test_latex_is_a_booktabs_tabular():
-    assert latex(pd.DataFrame({"judge": ["j"], "T": ["−0.1"]})) == (
-        "\\begin{tabular}{ll}\n\\toprule\njudge & T \\\\\n\\midrule\nj & $-$0.1 \\\\\n\\bottomrule\n\\end{tabular}\n"
+    assert tabular(pd.DataFrame({"judge": ["j"], "T": ["−0.1"]})) == (
+        "\\begin{tabular}{lS[table-format=-1.1]}\n\\toprule\njudge & {$T$} \\\\\n\\midrule\nj & -0.1 \\\\\n"
+        "\\bottomrule\n\\end{tabular}\n"
     )
 
 
