@@ -15,6 +15,10 @@ SIGNALS = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
 """Slurm sends the first when it preempts or cancels, one of the others (`--signal`) before the time is up."""
 
 
+FRUITLESS = 3
+"""Times that a job is put into the queue again although it was told to end before it had stored anything."""
+
+
 class Preempted(KeyboardInterrupt):
     """The cluster has asked us to end."""
 
@@ -32,7 +36,7 @@ def requeued(stored: Callable[[], bool]) -> Iterator[None]:
         Preempted: after a signal, once the job is in the queue again or is Slurm's own to end.
         UserError: the time limit has come before the first call was stored, so it would come again.
     """
-    job = os.environ.get("SLURM_JOB_ID", "")
+    job = _job(os.environ)
     if not job or about(job).get("BatchFlag") != "1":
         yield
         return
@@ -58,13 +62,21 @@ def requeued(stored: Callable[[], bool]) -> Iterator[None]:
                 signal.signal(number, handler)
 
 
+def _job(environment: Mapping[str, str]) -> str:
+    """`12`, or `12_3` for a task of an array, one of which bears the number of the whole array as its own."""
+    if array := environment.get("SLURM_ARRAY_JOB_ID", ""):
+        return f"{array}_{environment['SLURM_ARRAY_TASK_ID']}"
+    return environment.get("SLURM_JOB_ID", "")
+
+
 def _requeue(job: str, number: signal.Signals, stored: bool) -> None:
     found = about(job)
     if found.get("JobState") != "RUNNING":
         console.print(f"{number.name}: Slurm ends this job; what was finished is stored", markup=False)
         return
     limit, run = seconds(found.get("TimeLimit", "")), seconds(found.get("RunTime", ""))
-    if number != signal.SIGTERM and not stored and limit and run and run > limit / 2:
+    late = limit is not None and run is not None and run > 0.4 * limit
+    if number != signal.SIGTERM and not stored and (late or int(found.get("Restarts", "0")) >= FRUITLESS):
         raise UserError(
             f"the time limit ({found['TimeLimit']}) has come before the first call was answered: the model takes "
             "longer to load. Not put into the queue again, for it would end the same way. Give it more time, "

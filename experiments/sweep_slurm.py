@@ -73,7 +73,10 @@ def run_task(config: dict[str, Any], words: Sequence[str]) -> sweep.Report:
     """What a task does: one point, on the node."""
     from experiments.__main__ import run
 
-    report = sweep.attempt(config, run, words)
+    try:
+        report = sweep.attempt(config, run, words)
+    except KeyboardInterrupt:
+        sys.exit(130)  # Without a report: the task is in the queue again, or was cancelled.
     if report.problem:
         print(f"error: {report.problem}", file=sys.stderr)
     return report
@@ -99,9 +102,12 @@ class Slurm(Launcher):
                 groups.setdefault(need(config, cluster), []).append((config, words))
             except ValidationError as error:
                 sweep.REPORTS.append(sweep.Report(sweep.point(config, words), complaints.of_validation(error)))
-        tasks = [
-            task for one, points in sorted(groups.items(), key=itemgetter(0)) for task in submit(points, one, cluster)
-        ]
+        tasks: list[Task] = []
+        for one, points in sorted(groups.items(), key=itemgetter(0)):
+            try:
+                tasks += submit(points, one, cluster)
+            except UserError as refused:
+                sweep.REPORTS += [sweep.Report(sweep.point(*point), str(refused)) for point in points]
         sweep.REPORTS += await_all(tasks, cluster.poll_s)
         done = JobReturn()
         done.status, done.return_value = JobStatus.COMPLETED, None

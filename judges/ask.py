@@ -175,7 +175,8 @@ class _Part(_Whole):
             self._rounds += 1
             self._seen.update(new)
             self._awaited |= self._absent([key for key in new if not self.engine.share.owns(key)])
-            self.ask(requests, filter(self.engine.share.owns, new))
+            if ours := list(filter(self.engine.share.owns, new)):
+                self.ask(requests, ours)
             self._heard = time.monotonic()
         found = self._stored(requests)
         while not new and found.keys() <= self._known:

@@ -44,6 +44,7 @@ await() { # Seconds, what is awaited, command: until it succeeds.
   until "$@" >/dev/null 2>&1; do
     if [ $SECONDS -ge $until ]; then
       tail -n 5 "$folder"/*.out "$folder"/*.log >&2 || true
+      end_daemons
       fail "$what did not come up; its logs are in $folder"
     fi
     sleep 0.1
@@ -121,16 +122,8 @@ start() {
   echo "a cluster of one node and two pretend GPUs is up; its state is in $folder"
 }
 
-stop() {
+end_daemons() {
   local name pid
-  [ -d "$folder" ] || fail "there is no cluster in $folder"
-  if [ -n "$(alive slurmctld)" ]; then
-    scancel --user=root 2>/dev/null || true
-    for _ in $(seq 100); do
-      [ -z "$(squeue --noheader 2>/dev/null)" ] && break
-      sleep 0.1
-    done
-  fi
   for name in slurmd slurmctld munged; do
     pid=$(alive $name) || continue
     kill "$pid"
@@ -140,6 +133,18 @@ stop() {
     done
     [ ! -d "/proc/$pid" ] || kill -KILL "$pid"
   done
+}
+
+stop() {
+  [ -d "$folder" ] || fail "there is no cluster in $folder"
+  if [ -n "$(alive slurmctld)" ]; then
+    scancel --user=root 2>/dev/null || true
+    for _ in $(seq 100); do
+      [ -z "$(squeue --noheader 2>/dev/null)" ] && break
+      sleep 0.1
+    done
+  fi
+  end_daemons
   if [ "$(readlink $link 2>/dev/null)" = "$conf" ]; then rm $link; fi
   rm -rf "$folder"
   echo "the cluster is gone"
