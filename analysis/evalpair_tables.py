@@ -23,7 +23,8 @@ from analysis.verdicts import CELL
 LETTERS = {"precision": "P", "recall": "R", "f1": "F1"}
 GENERATION = ("llm_labeled_refusals", "self_flagged_refusals", "context_follow_citing_modified", "context_follow_total")
 WHOLE_NUMBERS = (*COUNTS, *GENERATION, "verdicts", "answers", "records")
-NO_PAIRS = "needs two judges or more, one of which wrote answers that all of them judged"
+NO_PAIRS = "needs at least two judges, one of which wrote answers that all of them judged (pairing=available: some)"
+NO_FAMILIES = "needs judges of two families or more, one of which wrote answers; see judge_family and generator_family"
 NO_BEHAVIOURS = "column 'behaviour' is empty: nobody has labelled the answers"
 
 
@@ -60,7 +61,10 @@ def paired(metrics: pd.DataFrame, prefix: str = "") -> pd.DataFrame:
 
 def families(metrics: pd.DataFrame) -> pd.DataFrame:
     """Paired effects of families: judges of the generator's family against the others."""
-    return paired(metrics, WAYS[1][1])
+    try:
+        return paired(metrics, WAYS[1][1])
+    except TableError as reason:
+        raise TableError(NO_FAMILIES) from reason
 
 
 def paired_slices(metrics: pd.DataFrame) -> pd.DataFrame:

@@ -184,25 +184,6 @@ def coverage(labels: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     return wide.rename_axis(columns=None).reset_index()
 
 
-def numbers(found: pd.DataFrame, labels: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """The summary and the coverage as one number a row, to stand beside printed ones (`analysis.published.beside`).
-
-    Returns:
-        judge and generator `*`, dataset, slice (a cell; a behaviour and cell), metric (an outcome, `reviewed`, `OUTCOME
-        bound`; `completed`, `sampled`), value, ci_low and ci_high (NaN).
-    """
-    table = summary(found)
-    counts = [*table[["cell", "outcome", "count"]].to_numpy().tolist()]
-    counts += [[cell, "reviewed", int(n)] for cell, n in table.groupby("cell")["reviewed"].first().items()]
-    counts += [[cell, f"{said} bound", high] for cell, said, high in table[["cell", "outcome", "high"]].to_numpy()]
-    done = labels.assign(done=labels["case"].isin(settled(found)["case"]))
-    for (behaviour, cell), part in done.groupby(["behaviour", "cell"]):
-        slice_ = f"{behaviour}/{cell}"
-        counts += [[slice_, "completed", int(part["done"].sum())], [slice_, "sampled", len(part)]]
-    rows = pd.DataFrame(counts, columns=["slice", "metric", "value"]).astype({"value": float})
-    return rows.assign(judge="*", generator="*", dataset=dataset, ci_low=np.nan, ci_high=np.nan)
-
-
 def agreement(found: pd.DataFrame) -> pd.DataFrame:
     """How far every two reviewers agree on the cases that both have finished.
 

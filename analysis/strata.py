@@ -27,7 +27,7 @@ LABELLED = "a labelled answer"
 
 
 def strata(panel: Panel, parts: Parts, weights: Weights, interval: Interval = "percentile") -> pd.DataFrame:
-    """Rates and counts of all judges and generators together in every slice, with how many answers it holds.
+    """Rates and counts of all judges and generators together in every slice, with how many answers have a verdict.
 
     Returns:
         One number a row: the columns of `analysis.confusion.matrix`. Where a rate is 0 or 1 its interval is the rule
@@ -37,7 +37,8 @@ def strata(panel: Panel, parts: Parts, weights: Weights, interval: Interval = "p
     at = {name: mask[:, None] & judged for name, mask in parts.items()}
     keys = {name: Key(POOLED, POOLED, name, "") for name in parts}
     numbers = estimates((r for s in parts for r in rates(panel, at[s], keys[s])), panel.groups, weights, interval)
-    answers = _counted([(POOLED, name, "answers", int(mask.sum())) for name, mask in parts.items()])
+    heard = (panel.terms["known"] > 0).any(axis=1)
+    answers = _counted([(POOLED, name, "answers", int((mask & heard).sum())) for name, mask in parts.items()])
     tally = pd.concat([counts(panel, at[s], keys[s]) for s in parts]).replace({"metric": {"n": "verdicts"}})
     share = {name: unreadable(panel, verdicts) for name, verdicts in at.items()}
     found = pd.concat([ruled(numbers), answers, tally], ignore_index=True)

@@ -127,8 +127,9 @@ def test_no_event_has_a_bound_by_the_rule_of_three():
 def test_one_judge_has_a_matrix_and_no_paired_effects():
     found = find(STUDY, verdicts({k: v[0] for k, v in ANSWERS.items()}, "x"), Options("drop", replicates=0))
     assert {"matrix", "cells", "strata"} <= set(found.tables)
-    for name in ("paired", "paired_slices", "families", "raw_and_paired"):
-        assert "needs two judges or more" in found.absent[name]
+    for name in ("paired", "paired_slices", "raw_and_paired"):
+        assert "needs at least two judges" in found.absent[name]
+    assert "needs judges of two families" in found.absent["families"]
     assert set(found.items["left_out"]) == {"no match"}
 
 

@@ -13,7 +13,6 @@ from analysis.review import (
     agreement,
     bounds,
     coverage,
-    numbers,
     outcome,
     outcomes,
     queue,
@@ -22,6 +21,7 @@ from analysis.review import (
     summary,
 )
 from analysis.review_files import FIELDS, blank, parse, save
+from analysis.review_tables import numbers, tables
 
 BEHAVIOUR = {"context_follow": "ERROR", "both_claims": "ERROR", "refusal": "NO_ERROR", "unrelated": "NO_ERROR"}
 
@@ -174,6 +174,8 @@ def test_two_reviewers_are_compared_and_a_dispute_is_no_outcome():
     assert np.isnan(told.loc["label_ok", "kappa"])
     assert settled(found)["outcome"].tolist().count("disputed") == 1
     assert summary(found).query("outcome == 'disputed'")["count"].tolist() == [1]
+    assert list(tables(found, of, "other")) == ["review_summary", "review_coverage", "review_agreement"]
+    assert "published_21" in tables(found, of, "garage")
 
 
 def test_nothing_reviewed_yet_is_no_failure():
