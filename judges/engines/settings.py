@@ -105,6 +105,8 @@ class VllmSettings:
     """Cores left idle where there is no GPU; vLLM's own default is one."""
     separate_process: bool = True
     """Run the engine core in a process of its own: starts later and runs faster (on a CPU, on all its cores)."""
+    executor: Literal["auto", "mp", "ray"] = "auto"
+    """How a model is spread over GPUs; `ray`: over those of several nodes, on a Ray cluster that runs already."""
     log: bool = False
     """Show vLLM's own messages."""
 

@@ -39,6 +39,7 @@ def engine_arguments(model: ModelSpec, placement: Placement, settings: VllmSetti
         "trust_remote_code": placement.trust_remote_code,
         "tensor_parallel_size": placement.tensor_parallel,
         "pipeline_parallel_size": placement.pipeline_parallel,
+        "distributed_executor_backend": None if settings.executor == "auto" else settings.executor,
         "enforce_eager": (not gpu) if settings.eager is None else settings.eager,
         "max_num_seqs": settings.max_sequences,
         "gpu_memory_utilization": settings.gpu_memory,
