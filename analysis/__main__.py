@@ -133,8 +133,8 @@ def _setting(text: str) -> tuple[float, int]:
         setting = float(temperature), int(repeats)
     except ValueError:
         setting = -1.0, 0
-    if not 0 <= setting[0] <= 100 or setting[1] < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a temperature and a number of repeats, such as 0.7,10")
+    if not 0 <= setting[0] <= 100 or not 1 <= setting[1] <= 200:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a temperature and 1 to 200 repeats, such as 0.7,10")
     return setting
 
 

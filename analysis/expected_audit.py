@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from analysis.cells import TIDY, estimate, told
 from analysis.columns import TableError
 from analysis.confidence import ABSENT, LOGPROBS, first_rows, probabilities
 from analysis.policies import only
+from analysis.repeats import TIE
 from analysis.verdicts import CELL, ORDERS, WINNERS
 
 ONE_TOKEN = ("", "direct")
@@ -27,9 +29,9 @@ SETTING = tuple(c for c in CELL if c != "temperature")
 class Sampled:
     """Pairs of one cell whose label probabilities are known in both orders."""
 
-    key: dict[str, object]
+    key: dict[str, Any]
     chances: Array
-    """(pairs, orders, labels), at temperature 1; the third label, a tie, is there only if a pair can have one."""
+    """(pairs, orders, labels), at temperature 1; the third, a tie, is there only if a verdict or gold label is."""
     gold: Array
     """(pairs,)"""
     mass: float
@@ -69,13 +71,14 @@ def expected_audit(
         TableError: no cell of a one-token format has log-probabilities in both orders.
     """
     cells = list(_cells(table))
-    rows = [row for cell in cells for row in _rows(cell)]
+    rows = [row for cell in cells if not pd.isna(cell.key["temperature"]) for row in _rows(cell)]
     settings = {tuple(cell.key[c] for c in SETTING): cell for cell in cells}
     for temperature, k in at:
         rows += [row for cell in settings.values() for row in _further(cell, temperature, k)]
     if not rows:
         raise TableError(
-            f"no cell of a format in one token (direct) has log-probabilities in both orders; {LOGPROBS} records them"
+            "no cell of a format in one token (direct) has a temperature and log-probabilities in both orders; "
+            f"{LOGPROBS} records them"
         )
     units = repeats.items(table)
     design = only(reliability.design(units), expected.NUMBERS)
@@ -119,7 +122,7 @@ def side_by_side(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rows(cell: Sampled, slice: str = EXPECTED) -> Iterator[dict[str, object]]:
-    found = expected.indications(cell.chances, cell.gold, float(str(cell.key["temperature"])), cell.repeats)
+    found = expected.indications(cell.chances, cell.gold, float(cell.key["temperature"]), cell.repeats)
     value, ends = expected.audit(found), expected.sampling_interval(found)
     lacking = f"; {cell.missing:,} pairs without log-probabilities in both orders left out" if cell.missing else ""
     shared = cell.key | {"slice": slice, "n": len(cell.gold), "share_unreadable": 0.0}
@@ -157,12 +160,13 @@ def _cells(table: pd.DataFrame) -> Iterator[Sampled]:
         rows = at[usable[at]]
         if len(rows):
             seen = first[setting[rows]]
-            labels = len(WINNERS) if (chances[seen][:, :, 2] > 0).any() else 2
+            ties = (chances[seen][:, :, 2] > 0).any() or (found.gold[rows] == TIE).any()
+            labels = len(WINNERS) if ties else len(WINNERS) - 1
             key = units.iloc[rows[0]][list(CELL)].to_dict()
             yield Sampled(
                 key,
                 chances[seen][:, :, :labels],
-                np.where(found.gold[rows] < labels, found.gold[rows], pairs.NONE),
+                found.gold[rows],
                 float(np.nanmean(mass[seen])) if (~np.isnan(mass[seen])).any() else np.nan,
                 int(asked[rows].max()),
                 int(asked[rows].sum()),

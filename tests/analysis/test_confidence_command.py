@@ -100,11 +100,11 @@ def test_few_verdicts_have_no_threshold(tmp_path, capsys):
     assert "fewer than 20 to calibrate on" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", ["0.7", "a,3", "0.7,0", "-1,5", "nan,5"])
+@pytest.mark.parametrize("text", ["0.7", "a,3", "0.7,0", "0.7,201", "-1,5", "nan,5"])
 def test_a_setting_is_a_temperature_and_repeats(verdicts, tmp_path, capsys, text):
     with pytest.raises(SystemExit, match="2"):
         run("confidence", verdicts, f"--at={text}", "--out", tmp_path)
-    assert "is not a temperature and a number of repeats" in capsys.readouterr().err
+    assert "is not a temperature and 1 to 200 repeats" in capsys.readouterr().err
 
 
 def test_correct_prints_every_estimator(verdicts, tmp_path, capsys):

@@ -150,6 +150,20 @@ def test_the_table_puts_expected_beside_sampled_and_says_what_is_saved():
     assert found["expected"][10] == 1  # C at temperature 0.
 
 
+def test_a_gold_tie_that_no_label_can_name_is_never_right(rows):
+    table = rows({"p": ("tie", "AA", "AA")}, p_first=0.9, temperature=1.0)
+    found = side_by_side(expected_audit(table, rng=np.random.default_rng(0), replicates=0)).set_index("metric")
+    assert found.loc["A", ["expected", "sampled"]].tolist() == [0, 0]
+
+
+def test_without_a_temperature_only_what_is_asked_for_is_predicted(rows):
+    table = rows({"p": ("A", "AA", "AA")}, p_first=0.8)
+    with pytest.raises(TableError, match="a temperature and log-probabilities"):
+        expected_audit(table, rng=np.random.default_rng(0))
+    found = side_by_side(expected_audit(table, rng=np.random.default_rng(0), replicates=0, at=[(1.0, 2)]))
+    assert found.set_index("metric").loc["C", "expected"] == pytest.approx(0.68)
+
+
 def test_reasoning_formats_and_single_orders_are_not_predicted():
     rng = np.random.default_rng(0)
     p, gold = rng.dirichlet(np.ones(2), size=(5, 2)), np.zeros(5, dtype=int)
