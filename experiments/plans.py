@@ -142,7 +142,8 @@ def read(folder: Path) -> Plan | None:
 
 
 def _which(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in settings.items() if key not in HOW}
+    found = {key: value for key, value in settings.items() if key not in HOW}
+    return found | {"model": {k: v for k, v in settings.get("model", {}).items() if k != "resources"}}
 
 
 def _replace(path: Path, content: bytes) -> None:

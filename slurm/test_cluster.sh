@@ -62,8 +62,8 @@ configure() {
   cat >"$folder/gres.conf" <<END
 NodeName=localhost Name=gpu File=$folder/gpu[0-1]
 END
-  # cred_expire is also how long a requeued job has to wait; 5 is the least. The CPUs are more than there are, so that GPUs are
-  # what tasks wait for. Nothing here needs systemd or cgroups.
+  # cred_expire is also how long a requeued job has to wait; 5 is the least. CPUs and memory are more than there are, so that
+  # GPUs are what tasks wait for. Nothing here needs systemd or cgroups.
   cat >"$conf" <<END
 ClusterName=voirdire
 SlurmctldHost=$(hostname -s)(127.0.0.1)
@@ -93,7 +93,7 @@ GresTypes=gpu
 KillWait=3
 MinJobAge=300
 SlurmdParameters=config_overrides
-NodeName=localhost NodeAddr=127.0.0.1 CPUs=16 RealMemory=$(awk '/MemTotal/ {print int($2 / 1024)}' /proc/meminfo) Gres=gpu:2 State=UNKNOWN
+NodeName=localhost NodeAddr=127.0.0.1 CPUs=16 RealMemory=1000000 Gres=gpu:2 State=UNKNOWN
 PartitionName=main Nodes=localhost Default=YES MaxTime=INFINITE State=UP
 END
 }
