@@ -53,7 +53,7 @@ def _line(error: Any) -> str:
     if error["type"] == "extra_forbidden":
         return f"there is no key {where!r} in this configuration"
     if error["type"] == "value_error":
-        return f"{where}: {error['msg'].removeprefix('Value error, ')}"
+        return f"{where}: {error['msg'].removeprefix('Value error, ')}".removeprefix(": ")
     return f"{where}: {error['msg']}; got {error['input']!r}"
 
 

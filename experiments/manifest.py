@@ -61,6 +61,11 @@ def caveats(calls: Mapping[str, Any]) -> list[str]:
     engines, found = calls["engines"], []
     if len(engines) > 1:
         found.append("more than one engine answered: " + ", ".join(f"{n} by {name}" for name, n in engines.items()))
+    if silent := sum(n for name, n in engines.items() if name.endswith("temperature-not-sent")):
+        found.append(
+            f"{silent} calls went out without a temperature, which the model does not take: the table's column says "
+            "what the study asked for, not what the provider used"
+        )
     depends = any(name.startswith(("vllm", "transformers")) and "batch-invariant" not in name for name in engines)
     if depends and 0 < calls["asked_now"] < calls["total"]:
         found.append(

@@ -239,6 +239,12 @@ class PairwiseSettings(Settings):
         return self.repeats
 
     @model_validator(mode="after")
+    def _one_purse(self) -> "PairwiseSettings":
+        if self.workers > 1 and (self.budget.usd, self.budget.calls) != (None, None):
+            raise ValueError("a budget is one process's: each of several workers would spend it; leave workers= out")
+        return self
+
+    @model_validator(mode="after")
     def _one_temperature_where_it_is_fixed(self) -> "PairwiseSettings":
         if self.model.temperature == "fixed" and len(self.temperature) > 1:
             raise ValueError(f"{self.model.name} takes no temperature: more than one would be the same calls again")

@@ -14,6 +14,7 @@ import pytest
 from fake_endpoint import chat, endpoint, refuses
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
+from pydantic import ValidationError
 
 from experiments.__main__ import run
 from experiments.configuration import conf_folder
@@ -177,3 +178,28 @@ def test_a_kill_loses_no_call_and_makes_none_twice_but_those_in_flight(tmp_path,
         assert len(server.calls) == made + total - kept
     keys = [c["key"] for c in stored(tmp_path)]
     assert len(keys) == len(set(keys)) == total
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["judge=gpt-5", "temperature=[0,1]"], "m takes no temperature"),
+        (["workers=2", "budget.calls=3"], "each of several workers would spend it"),
+        (["budget.usd=-1"], "greater than or equal to 0"),
+        (["model.dialect=bedrock"], "'openai', 'compatible', 'vllm' or 'anthropic'"),
+        (["api.timeout_s=0"], "timeout_s must be above 0"),
+    ],
+)
+def test_settings_that_make_no_sense(tmp_path, overrides, said):
+    with endpoint(first) as server:
+        with pytest.raises((ValidationError, UserError), match=said):
+            audit(server, tmp_path, *overrides)
+        assert server.calls == []
+
+
+def test_the_manifest_says_where_no_temperature_was_sent(tmp_path):
+    with endpoint(first) as server:
+        audit(server, tmp_path, "repeats=1", "model.temperature=fixed")
+        assert not any("temperature" in call.body for call in server.calls)
+    note = json.loads((tmp_path / "trust/verifiable/m/manifest.json").read_text())
+    assert any(caveat.startswith("40 calls went out without a temperature") for caveat in note["caveats"])
