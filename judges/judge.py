@@ -23,6 +23,7 @@ from judges.records import (
 
 _SWAPPED = {"A": "B", "B": "A", "tie": "tie"}
 _NARROW = 0.02
+_ROUNDING = 1e-4  # Of probabilities in single precision that add up to one.
 
 
 def pair_request(
@@ -180,6 +181,7 @@ def shares(completion: Completion, labels: Sequence[str]) -> dict[str, Any]:
     if math.isnan(mass):
         return {}
     exact = p[labels[0]] / mass if len(p) == len(labels) and mass > 0 else None
+    mass = min(mass, 1.0) if mass < 1 + _ROUNDING else mass
     if rest is None:
         return {"p_first": exact, "label_mass": mass}
     if mass + rest <= 0:

@@ -211,3 +211,8 @@ def test_the_truth_lies_within_the_bounds_wherever_the_rest_goes(top):
             truth = (a + to_a * seen.rest) / mass
             assert found["p_first_low"] - 1e-9 <= truth <= found["p_first_high"] + 1e-9
     assert 0 <= found["label_mass"] <= 1 + 1e-9
+
+
+def test_probabilities_that_add_up_to_a_little_more_than_one_are_one():
+    found = shares(Completion("A", label_logprobs={"A": math.log(0.6000001), "B": math.log(0.4000001)}), ("A", "B"))
+    assert found["label_mass"] == 1 and found["p_first"] == pytest.approx(0.6)
