@@ -91,8 +91,8 @@ def wide() -> Console:
     return Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 
 
-def show(main: pd.DataFrame, title: str, folder: Path) -> None:
-    """Prints a study's main table, a row a cell, and where everything is.
+def show(main: pd.DataFrame, title: str, folder: Path | None) -> None:
+    """Prints a study's main table, a row a cell, and where everything is, if it is anywhere.
 
     What is the same in every row is left out, and numbers are shown to two places: the files have all of them.
     """
@@ -103,7 +103,8 @@ def show(main: pd.DataFrame, title: str, folder: Path) -> None:
     for row in main[told].itertuples(index=False):
         shown.add_row(*(Text(_short(str(cell))) for cell in row))
     wide().print(shown)
-    console.print(f"metrics, tables, verdicts and the manifest are in {folder}", markup=False, soft_wrap=True)
+    if folder:
+        console.print(f"metrics, tables, verdicts and the manifest are in {folder}", markup=False, soft_wrap=True)
 
 
 def _short(cell: str) -> str:

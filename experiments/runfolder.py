@@ -15,6 +15,8 @@ from analysis.columns import TableError
 from analysis.studies import STUDIES, Options, find
 from experiments.console import console, show
 from experiments.settings import Settings
+from experiments.shards import is_looking
+from judges.ask import PENDING
 from judges.records import UserError
 
 
@@ -34,6 +36,9 @@ def publish(
     Raises:
         UserError: the verdicts are faulty, or none of the study's.
     """
+    if is_looking():
+        _look(table, settings, unreadable, title)
+        return
     if "VOIRDIRE_WORKER" in os.environ:
         return  # The process that started this one writes the tables, once.
     with filled(folder) as scratch:
@@ -42,6 +47,16 @@ def publish(
     for caveat in note["caveats"]:
         console.print(f"note: {caveat}", markup=False)
     show(main, f"{settings.study}: {title}", folder)
+
+
+def _look(table: pd.DataFrame, settings: Settings, unreadable: str, title: str) -> None:
+    """Shows the main table of the rows whose calls are all stored, and writes nothing."""
+    there = table[table["finish"] != PENDING]
+    if there.empty:
+        return
+    with TemporaryDirectory() as scratch:
+        main = measure(there.reset_index(drop=True), settings, unreadable, Path(scratch))
+    show(main, f"partial, {len(there):,} of {len(table):,} rows: {settings.study}: {title}", None)
 
 
 def measure(table: pd.DataFrame, settings: Settings, unreadable: str, folder: Path) -> pd.DataFrame:

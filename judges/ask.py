@@ -77,6 +77,18 @@ class Shared:
         return self.engine.generate(requests)
 
 
+PENDING = "pending"
+"""`Completion.finish` of a call that nobody has answered yet."""
+
+
+class Pending:
+    """In place of an engine where a study is only looked at: nothing is asked, what the store lacks is `PENDING`."""
+
+    def generate(self, requests: Sequence[Request], /) -> Iterator[tuple[Request, Completion]]:
+        """One mark a request, which goes into no store."""
+        return ((r, Completion("", outcome="error", finish=PENDING, note="not asked yet")) for r in requests)
+
+
 X = TypeVar("X")
 Y = TypeVar("Y")
 
@@ -112,7 +124,7 @@ def carry_out(
     inputs = list(inputs)
     completions: list[list[Completion]] = [[] for _ in inputs]
     keys: list[list[str]] = [[] for _ in inputs]
-    answer = _Part(engine, store, watch) if isinstance(engine, Shared) else _Whole(engine, store, watch)
+    answer = _answers(engine, store, watch)
     asked = _asked(step, inputs, completions, range(len(inputs)))
     while asked:
         answers = answer({r.key: r for requests in asked.values() for r in requests})
@@ -131,6 +143,12 @@ def _asked(
     step: Step[X, Y], inputs: Sequence[X], completions: Sequence[Sequence[Completion]], active: Iterable[int]
 ) -> dict[int, Sequence[Request]]:
     return {i: requests for i in active if (requests := step.ask(inputs[i], completions[i]))}
+
+
+def _answers(engine: Engine, store: Store, watch: Watch) -> "_Whole":
+    if isinstance(engine, Pending):
+        return _Looking(engine, store, watch)
+    return _Part(engine, store, watch) if isinstance(engine, Shared) else _Whole(engine, store, watch)
 
 
 @dataclass
@@ -155,6 +173,14 @@ class _Whole:
             for request, completion in self.engine.generate([requests[key] for key in missing]):
                 self.store.put(request, completion)
                 self.watch.finished(completion)
+
+
+class _Looking(_Whole):
+    """Answers what is stored, and marks the rest."""
+
+    def __call__(self, requests: Mapping[str, Request]) -> dict[str, Completion]:
+        marks = {request.key: mark for request, mark in self.engine.generate(list(requests.values()))}
+        return marks | self.store.read(requests)
 
 
 @dataclass
