@@ -50,7 +50,7 @@ def accuracies(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def pairings(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Table 7: one row a cell and pairing of reference and candidate, one column a swap."""
+    """Table 7: one row a cell and pairing of reference and candidate, one column a swap; n is over all swaps."""
     names = {f"accuracy_{p}": f"{p[0]}, {p[1]}" for p in PAIRINGS}
     swaps = swaps_of(metrics)
     chosen = metrics[metrics["metric"].isin(names) & metrics["slice"].isin([*swaps, OVERALL])]
