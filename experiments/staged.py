@@ -17,6 +17,7 @@ from experiments.runfolder import publish
 from experiments.settings import Model
 from experiments.shards import shared
 from experiments.workshop import Workshop
+from judges.records import UserError
 from judges.store import Store
 
 
@@ -76,5 +77,11 @@ def conduct(
 def _recast(
     stages: Sequence[Stage], settings: PipelineSettings, roles: Mapping[str, Sequence[Model]]
 ) -> Mapping[str, Sequence[Model]]:
-    role = next((stage.role for stage in stages if stage.name == settings.stage.name), "")
-    return {**roles, role: (settings.stage.model,)} if role and settings.stage.model else roles
+    if settings.stage.model is None:
+        return roles
+    role = next((stage.role for stage in stages if stage.name == settings.stage.name), None)
+    if role == "":
+        raise UserError(
+            f"stage {settings.stage.name} asks no model, so leave out stage.model={settings.stage.model.name}"
+        )
+    return {**roles, role: (settings.stage.model,)} if role else roles

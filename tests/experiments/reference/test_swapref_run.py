@@ -161,6 +161,11 @@ def test_one_stage_at_a_time_and_fed_from_a_file(study, tmp_path):
     assert ran.verdicts["item"].nunique() == table["item"].nunique() - 1
 
 
+def test_a_model_for_a_stage_that_asks_none_is_an_error(study):
+    with pytest.raises(UserError, match="stage sample asks no model"):
+        study("swapref", "stage=sample", "stage.model=scripted:accepts_all")
+
+
 def test_misspelt_names_are_errors(study):
     with pytest.raises(UserError, match="pairs of answers"):
         study("swapref", data="verifiable")
