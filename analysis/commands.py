@@ -69,7 +69,8 @@ def confidence(options: argparse.Namespace) -> None:
     found = find(chosen, verdicts, estimation)
     made = dict(found.tables)
     if options.at:
-        audit = expected_audit(verdicts, rng=estimation.rng, replicates=options.replicates, at=options.at)
+        given = {"replicates": options.replicates, "interval": options.interval}
+        audit = expected_audit(verdicts, rng=estimation.rng, at=options.at, **given)
         made["expected"] = side_by_side(audit)
     if options.target_risk is not None:
         goal = Goal(options.target_risk, options.delta)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from analysis.verdicts import CELL, ORDERS, WINNERS
 ONE_TOKEN = ("", "direct")
 """Formats whose verdict is one token, so that one position tells its distribution; empty: none was recorded."""
 EXPECTED, SAMPLED = "expected", "sampled"
+COSTS = ("calls_saved", "calls_saved_all", "mass_left_out")
 SETTING = tuple(c for c in CELL if c != "temperature")
 """What one pass serves: the log-probabilities of all temperatures are those of temperature 1."""
 
@@ -38,6 +40,8 @@ class Sampled:
     repeats: int
     calls: int
     """Sampled calls on these pairs."""
+    calls_all: int
+    """The same over all temperatures, which one pass serves."""
     missing: int
     """Pairs of the cell without probabilities in both orders."""
 
@@ -63,16 +67,16 @@ def expected_audit(
 
     Returns:
         Tidy metrics (`analysis.cells.TIDY`). Slice `expected`: the interval says where a sampled audit of these very
-        pairs will lie; calls_saved = 1 - passes / sampled calls; mass_left_out = what the labels do not capture, of
-        which the closed form says nothing. Slice `sampled`: interval over pairs. Further settings have slices such as
-        `expected K=5`.
+        pairs will lie; calls_saved = 1 - passes / sampled calls of the cell, calls_saved_all: of all temperatures, as
+        one pass serves them; mass_left_out = what the labels do not capture, of which the closed form says nothing.
+        Slice `sampled`: interval over pairs. Further settings have slices such as `expected K=5`.
 
     Raises:
         TableError: no cell of a one-token format has log-probabilities in both orders.
     """
-    cells = list(_cells(table))
+    cells = _with_all_calls(list(_cells(table)))
     rows = [row for cell in cells if not pd.isna(cell.key["temperature"]) for row in _rows(cell)]
-    settings = {tuple(cell.key[c] for c in SETTING): cell for cell in cells}
+    settings = {_setting(cell): cell for cell in cells}
     for temperature, k in at:
         rows += [row for cell in settings.values() for row in _further(cell, temperature, k)]
     if not rows:
@@ -98,7 +102,7 @@ def side_by_side(metrics: pd.DataFrame) -> pd.DataFrame:
     Returns:
         The columns of the cell that differ, metric, expected, low, high (where a sampled audit of these pairs will
         lie), sampled, ci_low, ci_high, difference = sampled - expected, inside (does the sampled number lie from low
-        to high?), calls_saved, mass_left_out, n and note.
+        to high?), calls_saved, calls_saved_all, mass_left_out, n and note.
 
     Raises:
         TableError: there is no expected audit among the metrics.
@@ -107,7 +111,7 @@ def side_by_side(metrics: pd.DataFrame) -> pd.DataFrame:
     if predicted.empty:
         raise TableError(f"no log-probabilities of one-token verdicts in both orders; {LOGPROBS} records them")
     whole = predicted.pivot_table(index=[*CELL, "slice"], columns="metric", values="value", dropna=False, sort=False)
-    costs = whole[["calls_saved", "mass_left_out"]].dropna(how="all").reset_index()
+    costs = whole[[*COSTS]].dropna(how="all").reset_index()
     chosen = predicted[predicted["metric"].isin(expected.NUMBERS)]
     named = chosen.rename(columns={"value": "expected", "ci_low": "low", "ci_high": "high"})
     there = metrics.loc[metrics["slice"] == SAMPLED, [*CELL, "metric", "value", "ci_low", "ci_high"]]
@@ -118,7 +122,7 @@ def side_by_side(metrics: pd.DataFrame) -> pd.DataFrame:
     inside = (both["sampled"] >= both["low"] - 1e-9) & (both["sampled"] <= both["high"] + 1e-9)
     both["inside"] = np.where(both[["sampled", "low"]].isna().any(axis=1), "", np.where(inside, "yes", "no"))
     numbers = ["expected", "low", "high", "sampled", "ci_low", "ci_high", "difference", "inside"]
-    return told(both, ["metric", *numbers, "calls_saved", "mass_left_out", "n", "note"])
+    return told(both, ["metric", *numbers, *COSTS, "n", "note"])
 
 
 def _rows(cell: Sampled, slice: str = EXPECTED) -> Iterator[dict[str, object]]:
@@ -131,15 +135,28 @@ def _rows(cell: Sampled, slice: str = EXPECTED) -> Iterator[dict[str, object]]:
         note = f"K = {cell.repeats}{lacking}" if value[name] == value[name] else _undefined(name)
         yield shared | {"metric": name, "value": value[name], "ci_low": low, "ci_high": high, "note": note}
     passes = len(cell.gold) * len(ORDERS)
-    costs = {"calls_saved": 1 - passes / cell.calls, "mass_left_out": 1 - cell.mass}
+    saved = {"calls_saved": 1 - passes / cell.calls, "calls_saved_all": 1 - passes / cell.calls_all}
+    costs = saved | {"mass_left_out": 1 - cell.mass}
     for name, cost in costs.items():
         yield shared | {"metric": name, "value": cost, "ci_low": np.nan, "ci_high": np.nan, "note": ""}
 
 
 def _further(cell: Sampled, temperature: float, k: int) -> Iterator[dict[str, object]]:
     key = cell.key | {"temperature": temperature}
-    other = Sampled(key, cell.chances, cell.gold, cell.mass, k, len(cell.gold) * len(ORDERS) * k, cell.missing)
+    calls = len(cell.gold) * len(ORDERS) * k
+    other = replace(cell, key=key, repeats=k, calls=calls, calls_all=calls)
     return _rows(other, f"{EXPECTED} K={k}")
+
+
+def _with_all_calls(cells: list[Sampled]) -> list[Sampled]:
+    calls: Counter[tuple[Any, ...]] = Counter()
+    for cell in cells:
+        calls[_setting(cell)] += cell.calls
+    return [replace(cell, calls_all=calls[_setting(cell)]) for cell in cells]
+
+
+def _setting(cell: Sampled) -> tuple[Any, ...]:
+    return tuple(cell.key[c] for c in SETTING)
 
 
 def _undefined(name: str) -> str:
@@ -169,6 +186,7 @@ def _cells(table: pd.DataFrame) -> Iterator[Sampled]:
                 found.gold[rows],
                 float(np.nanmean(mass[seen])) if (~np.isnan(mass[seen])).any() else np.nan,
                 int(asked[rows].max()),
+                int(asked[rows].sum()),
                 int(asked[rows].sum()),
                 len(at) - len(rows),
             )

@@ -144,6 +144,7 @@ def test_the_table_puts_expected_beside_sampled_and_says_what_is_saved():
     sampled_c = trust(table[table["temperature"] == 1.0], rng=rng, replicates=0).set_index("metric")["value"]
     assert by_name.loc["C", "sampled"] == pytest.approx(sampled_c["C"])
     assert by_name["calls_saved"].unique() == pytest.approx([0.8])
+    assert by_name["calls_saved_all"].unique() == pytest.approx([0.9])
     assert by_name["mass_left_out"].unique() == pytest.approx([0.2])
     assert set(found["inside"][:10]) <= {"yes", "no"}
     assert (found["inside"][10:] == "").all()
