@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from experiments.console import ProgressBar
 from experiments.settings import Settings
+from experiments.shards import is_looking
 from judges.ask import Step, Watch
 from judges.records import Completion, Request
 from judges.store.folder import explained, new_stem
@@ -65,6 +66,8 @@ class Keeper:
 
     def begin(self, total: int, stored: int, /) -> None:
         """Writes what was noted."""
+        if is_looking():
+            return
         if self._keys:
             with explained(f"cannot write to {self._folder}", "See to it that the folder can be written to."):
                 self._write(np.unique(short(self._keys)))

@@ -1,27 +1,31 @@
 """How far every study under a root has come, from any machine that sees its store; loads no model.
 
-    python -m experiments.status [root=runs]
+    python -m experiments.status [root=runs] [metrics=false]
 
 A row a judge and data set: calls answered of those planned, calls/s over the last minute, time left, outcomes, and the
 share of prompt tokens that came from the prefix cache. `tables`: whether the run folder holds the finished tables.
+metrics=true also shows the main table of every unfinished study, from what is stored so far.
 """
 
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+from pydantic import ValidationError
 from rich import box
 from rich.table import Table
 
 from experiments.complaints import nearest
 from experiments.console import console, wide
 from experiments.plans import Plan, plans
+from experiments.shards import looking
 from judges.records import UserError
 from judges.store.tally import OUTCOMES, Tally, tally
 
-DEFAULTS = {"root": "runs"}
+DEFAULTS = {"root": "runs", "metrics": "false"}
 COLUMNS = ("study", "data", "judge", "calls", "", "calls/s", "left", "outcomes", "cached", "tables")
 
 
@@ -60,7 +64,11 @@ def main(arguments: list[str] | None = None) -> int:
         print(__doc__.strip())
         return 0
     try:
-        say(Path(options(words)["root"]))
+        given = options(words)
+        rows = say(Path(given["root"]))
+        for row in rows if given["metrics"] == "true" else []:
+            if row.done > 0 and not row.plan.tabulated:
+                look(row.plan, Path(given["root"]))
     except (UserError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -98,8 +106,25 @@ def progress(plan: Plan, found: Tally) -> Progress:
     return Progress(plan, outcomes, float(found.rate[here].sum()), cached)
 
 
-def say(root: Path) -> None:
-    """Prints the table."""
+def look(plan: Plan, root: Path) -> None:
+    """Shows the metrics of an unfinished study; where that can't be done here, says why."""
+    from experiments.__main__ import STUDIES
+    from experiments.roster import PipelineSettings
+
+    module = import_module(STUDIES[plan.study])
+    name = f"{plan.study}: {plan.judge} on {plan.data}"
+    if issubclass(module.Settings, PipelineSettings):
+        console.print(f"{name}: a study in stages has no metrics before its last stage is through", markup=False)
+        return
+    try:
+        with looking():
+            module.run(module.Settings.model_validate({**plan.settings, "root": root}))
+    except (UserError, OSError, ValidationError) as error:
+        console.print(f"{name}: its metrics can't be had here: {error}", markup=False, soft_wrap=True)
+
+
+def say(root: Path) -> list[Progress]:
+    """Prints the table, and returns its rows."""
     if not root.is_dir():
         raise UserError(f"there is no folder {root}: name the one that the runs write to, root=FOLDER")
     rows, silent = overview(root)
@@ -113,6 +138,7 @@ def say(root: Path) -> None:
     wide().print(shown)
     if any(row.done < row.total for row in rows):
         console.print(f"the last call was stored {duration(max(silent, 0))} ago", markup=False)
+    return rows
 
 
 def cells(row: Progress) -> tuple[str, ...]:
