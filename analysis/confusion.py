@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from analysis.bootstrap import Array, Interval, Weights
 from analysis.cells import OVERALL, Metric, Sums, ratio
 from analysis.matched import Panel
-from analysis.ratios import POOLED, Key, Mean, Ratio, estimates
+from analysis.ratios import POOLED, Key, Mean, Ratio, estimates, ruled
 
 Parts = Mapping[str, NDArray[np.bool_]]
 """Which answers each slice holds, (answers,) each."""
@@ -70,7 +70,7 @@ def matrix(panel: Panel, parts: Parts, weights: Weights, interval: Interval = "p
     """Rates and counts of every cell in every slice, means of F1 over cells, and raw diagonal contrasts.
 
     A mean over cells is undefined where F1 is in one of them; cells that have no verdicts don't count. Generator or
-    judge `*` of a mean stands for all.
+    judge `*` of a mean stands for all. Rates of 0 and 1 have intervals by the rule of three.
 
     Args:
         panel: answers and judges.
@@ -86,7 +86,8 @@ def matrix(panel: Panel, parts: Parts, weights: Weights, interval: Interval = "p
     ratios = (r for slice_, j, g, at in cells for r in rates(panel, at, Key(j, g, slice_, ""), of[slice_]))
     keys = [Key(j, g, slice_, "") for slice_, j, g, _ in cells]
     means = [m for slice_ in parts for m in (*_means(keys, slice_), *_raw(keys, slice_))]
-    found = estimates(ratios, panel.groups, weights, interval, means)
+    no_shares = {"f1", *(mean.key.metric for mean in means)}
+    found = ruled(estimates(ratios, panel.groups, weights, interval, means), [*no_shares])
     tallies = [counts(panel, at, Key(j, g, slice_, "")) for slice_, j, g, at in cells]
     unread = {key: unreadable(panel, at) for key, (*_, at) in zip(keys, cells, strict=True)}
     found = pd.concat([found, *tallies], ignore_index=True)

@@ -61,7 +61,7 @@ def evalpair(
       answers and is shown to be distrusted.
     - by behaviour, type of perturbation and perturber: shares of answers, and rates of all judges together.
 
-    Judge or generator `*` stands for all of them. A rate of a stratum that is 0 or 1 has a bound by the rule of three.
+    Judge or generator `*` stands for all of them. A share of 0 or 1 has a bound by the rule of three.
 
     Args:
         table: a verdict table with the columns of `analysis.grounded.EXTRA` as far as there are any.

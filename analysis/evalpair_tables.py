@@ -98,6 +98,7 @@ def strata(metrics: pd.DataFrame) -> pd.DataFrame:
     names = ["verdicts", "answers", *(name for name in COUNTS if name not in ("n", "adopted"))]
     own = metrics[metrics["slice"].isin([*BEHAVIOURS, UNLABELLED]) & (metrics["judge"] == POOLED)]
     own = own[own["generator"] == POOLED]
+    own = own[own["slice"].isin(own.loc[own["metric"] == "verdicts", "slice"])]
     if own.empty:
         raise TableError(NO_BEHAVIOURS)
     headline = np.where(own["slice"].isin(ADOPTING), "recall", "false_positive_rate")

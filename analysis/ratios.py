@@ -97,6 +97,25 @@ def estimates(
     return table.assign(ci_low=low, ci_high=high, note=np.where(np.isnan(found.value), "undefined: needs " + note, ""))
 
 
+def ruled(numbers: pd.DataFrame, but: Sequence[str] = ()) -> pd.DataFrame:
+    """The numbers with intervals by the rule of three where nothing, or everything, was an event.
+
+    No event in 14 records: 0 to 3/14. A bootstrap would say that it can never happen. Verdicts on one record are not
+    independent, so records are what is counted.
+
+    Args:
+        numbers: from `estimates`.
+        but: metrics that are no share of anything, such as F1.
+    """
+    rate = ~numbers["metric"].isin(but)
+    none, every = rate & (numbers["value"] == 0), rate & (numbers["value"] == 1)
+    reach = (3 / numbers["groups"].clip(lower=1)).clip(upper=1)
+    low = numbers["ci_low"].mask(none, 0.0).mask(every, 1 - reach)
+    high = numbers["ci_high"].mask(none, reach).mask(every, 1.0)
+    said = "rule of three over " + numbers["groups"].astype(str) + " records"
+    return numbers.assign(ci_low=low, ci_high=high, note=numbers["note"].mask(none | every, said))
+
+
 def _mean(values: Array, at: Sequence[int]) -> Array:
     mean: Array = values[list(at)].mean(axis=0)
     return mean

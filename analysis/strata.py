@@ -16,7 +16,7 @@ from analysis.cells import OVERALL
 from analysis.confusion import Parts, counts, rates, unreadable
 from analysis.grounded import BEHAVIOURS, DIAGNOSTIC, UNLABELLED, VALIDATED, behaviours
 from analysis.matched import Panel
-from analysis.ratios import POOLED, Key, Ratio, estimates
+from analysis.ratios import POOLED, Key, Ratio, estimates, ruled
 
 TYPE, PERTURBER, MODIFIED = "type:", "perturber:", "modified:"
 """How the slices of a type of perturbation, a perturber and a number of rewritten passages begin."""
@@ -73,20 +73,6 @@ def records(panel: Panel) -> pd.DataFrame:
     slices |= perturbers | {f"{p}/{t}": a & b for p, a in perturbers.items() for t, b in kinds.items()}
     rows = [(POOLED, name, "records", float(mask.sum())) for name, mask in slices.items()]
     return _counted([*rows, *_modified(answers["modified_passages"])])
-
-
-def ruled(numbers: pd.DataFrame) -> pd.DataFrame:
-    """The numbers with intervals by the rule of three where nothing, or everything, was an event.
-
-    No event in 14 records: 0 to 3/14. A bootstrap would say that it can never happen. Verdicts on one record are not
-    independent, so records are what is counted.
-    """
-    none, every = numbers["value"] == 0, numbers["value"] == 1
-    reach = (3 / numbers["groups"].clip(lower=1)).clip(upper=1)
-    low = numbers["ci_low"].mask(none, 0.0).mask(every, 1 - reach)
-    high = numbers["ci_high"].mask(none, reach).mask(every, 1.0)
-    said = "rule of three over " + numbers["groups"].astype(str) + " records"
-    return numbers.assign(ci_low=low, ci_high=high, note=numbers["note"].mask(none | every, said))
 
 
 def _by_generator(panel: Panel) -> dict[str, NDArray[np.bool_]]:

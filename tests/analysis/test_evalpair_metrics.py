@@ -124,6 +124,15 @@ def test_no_event_has_a_bound_by_the_rule_of_three():
     assert row["note"] == "rule of three over 14 records"
 
 
+def test_a_share_of_everything_has_a_bound_and_f1_has_none():
+    found = metrics({(str(i), "x", "A"): "1" for i in range(30)}, "x", replicates=50)
+    own = found[(found["judge"] == "x") & (found["generator"] == "x")].set_index("metric")
+    assert own.loc["recall", ["value", "ci_low", "ci_high"]].tolist() == [1, 0.9, 1]
+    assert own.loc["f1", ["value", "ci_low", "ci_high"]].tolist() == [1, 1, 1]
+    strata = find(STUDY, verdicts({("1", "x", "A"): "1 1"}), Options("drop", replicates=0)).tables["strata"]
+    assert strata["behaviour"].tolist() == ["context_follow"]
+
+
 def test_one_judge_has_a_matrix_and_no_paired_effects():
     found = find(STUDY, verdicts({k: v[0] for k, v in ANSWERS.items()}, "x"), Options("drop", replicates=0))
     assert {"matrix", "cells", "strata"} <= set(found.tables)
