@@ -92,8 +92,15 @@ def engine_of(model: Model, settings: Settings) -> EngineSettings:
 
 
 def engines(cast: Sequence[Player], settings: Settings) -> OnDemand:
-    """Opens the engine of whichever of them is asked, one at a time, under one budget; none in a dry run."""
+    """Opens the engine of whichever of them is asked, one at a time, under one budget; none in a dry run.
+
+    Raises:
+        UserError: the budget is in dollars, and one of them is behind an API and has no price.
+    """
     budget = Budget(settings.budget.usd, settings.budget.calls)
+    for one in cast:
+        if isinstance(one.engine, ApiSettings) and not settings.dry_run:
+            budget.check(one.model.price, one.spec.name)
 
     def opened(spec: ModelSpec) -> OpenEngine:
         found = next(p for p in cast if p.spec == spec)

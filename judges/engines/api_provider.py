@@ -86,6 +86,7 @@ def fingerprint(endpoint: Endpoint, served: Sequence[Any] = ()) -> str:
 
 
 # A snapshot's date or build: -2024-08-06, -20250929, -06-17, -0613, -001; anything else names another model.
+_ROUTE = re.compile(r":(?:free|nitro|floor|exacto)$")  # How OpenRouter is told which hosts to choose.
 _SNAPSHOT = re.compile(r"[-@:](?:\d{4}-\d{2}-\d{2}|\d{2}-\d{2}|\d{3,4}|\d{6}|\d{8})")
 
 
@@ -98,7 +99,9 @@ def is_served(asked: str, served: str) -> bool:
     asked, served = (name.lower().removeprefix("models/") for name in (asked, served))
     if served == asked:
         return True
-    stem = asked.removesuffix("-latest")
+    stem = _ROUTE.sub("", asked).removesuffix("-latest")
+    if served == stem:
+        return True
     return served.startswith(stem) and bool(_SNAPSHOT.fullmatch(served[len(stem) :]))
 
 

@@ -173,6 +173,7 @@ def test_a_reply_of_claude_without_content_is_an_error():
         ("gpt-4", "gpt-4-0613"),
         ("chatgpt-4o-latest", "chatgpt-4o-2025-03-27"),
         ("Org/Model", "org/model"),
+        ("org/model:free", "org/model"),
     ],
 )
 def test_a_snapshot_goes_by_its_models_name(asked, served):

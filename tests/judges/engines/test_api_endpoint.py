@@ -2,6 +2,8 @@
 
 import asyncio
 import email.utils
+import subprocess
+import sys
 import threading
 import time
 
@@ -371,3 +373,13 @@ def test_opening_asks_nothing_and_loads_no_client():
     engine = opened("http://127.0.0.1:1/v1", ask("x"))
     assert isinstance(engine, Api) and engine.fingerprint == "api 127.0.0.1:1"
     engine.close()
+    code = "import judges.engines.api, sys; print({'openai', 'anthropic', 'tenacity', 'httpx'} & sys.modules.keys())"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
+
+
+def test_a_reply_may_be_long():
+    requests = ask("x", model="claude-x", max_tokens=100_000)
+    with endpoint(lambda call: said("A")) as server:
+        [(_, completion)] = opened(server.url.removesuffix("/v1"), requests, dialect="anthropic").generate(requests)
+        assert server.calls[0].body["max_tokens"] == 100_000
+    assert completion.outcome == "ok"
