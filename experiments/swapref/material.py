@@ -1,6 +1,7 @@
 """The material of swapref: types of answers, the judge's own answers, swaps, and sentences that give an answer."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -51,6 +52,8 @@ def swap(settings: Settings, lenders: Sequence[Item], workshop: Workshop, tables
     """One row a question and swap: the answer that takes the place of the right one, and the item it was taken from."""
     items = [i for i in single.items_of(tables["sample"]).values() if i.answers]
     types = dict(zip(tables["entity_type"]["item"], tables["entity_type"]["entity_type"], strict=True))
+    if settings.typer == "rules":
+        lenders = [i if i.entity_type or not i.answers else _by_rule(i) for i in lenders]
     lent = swaps.pool(items, lenders, types)
     made = []
     for kind in settings.swap:
@@ -86,10 +89,14 @@ def _typed(settings: Settings, workshop: Workshop, claims: Sequence[Claim]) -> l
     if not claims:
         return []
     if not (typers := workshop.players("typer")):
-        return [Written(by_rule(claim.item.question, claim.answer)) for claim in claims]
+        return [Written(_by_rule(claim.item).entity_type) for claim in claims]
     (typer,) = typers
     step = Typer(typer.spec, _prompt(settings, "construction", "entity_type"), typer.model.thinking)
     return [a.result for a in workshop.ask(step, claims)]
+
+
+def _by_rule(item: Item) -> Item:
+    return replace(item, entity_type=by_rule(item.question, item.answers[0]))
 
 
 def _swapped(

@@ -120,7 +120,8 @@ def test_the_most_and_the_least_visited_are_fifty_each_at_most_and_never_the_sam
 def test_persons_are_those_whom_popqa_asks_about():
     asked = [
         ("What is Ada Lovelace's occupation?", 70),
-        ("Who is the father of Ada Lovelace?", 90),
+        ("In what city was Ada Lovelace born?", 90),
+        ("Who is the father of Seabiscuit?", 800),
         ("In what city was O'Neil (actor) born?", 5),
         ("What is the capital of Utah?", 900),
         ("What is Nobody's occupation?", None),
