@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from judges import languages
@@ -12,7 +12,7 @@ from judges.records import Completion, Item, Message, ModelSpec, Outcome, Reques
 
 Kind = Literal["answer", "belief"]
 """`answer`: in a sentence or two; `belief`: nothing but the name, number or phrase asked for."""
-TOKENS: dict[Kind, int] = {"answer": 512, "belief": 64}
+TOKENS: dict[Kind, int] = {"answer": 256, "belief": 64}
 _AROUND = re.compile(r"^[\s\"'`*“”„]*(?:(?:the\s+)?answer\s*(?:is\b|:)[\s\"'`*“”„:]*)?|[\s\"'`*“”„.]*$", re.I)
 _LONGEST = 120
 """Characters of a belief: whoever writes more does not name anything."""
@@ -25,12 +25,16 @@ class Written:
     text: str
     outcome: Outcome = "ok"
     reason: str = ""
-    """Why the text won't do."""
+    """What is wrong with the text."""
 
 
 @dataclass(frozen=True)
 class Answerer:
-    """Answers questions in its own words; an empty reply is an answer, too, though not a belief."""
+    """Answers questions in its own words.
+
+    An empty reply is an answer, too, and one that the length limit cut off is what the model had to say within it, with
+    `reason` saying so; neither is a belief.
+    """
 
     model: ModelSpec
     prompt: Prompt
@@ -50,6 +54,8 @@ class Answerer:
     def read(self, item: Item, completions: Sequence[Completion], /) -> Written:
         """The reply without its reasoning."""
         found = reply(completions[0], self.thinking)
+        if self.kind == "answer" and found.outcome == "truncated" and found.text:
+            return replace(found, outcome="ok")
         if self.kind == "answer" or found.outcome != "ok":
             return found
         named = _AROUND.sub("", found.text)

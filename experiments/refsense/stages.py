@@ -78,6 +78,10 @@ def answer(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFra
     for player in workshop.players("generator"):
         step = Answerer(player.spec, prompt, "answer", player.model.thinking, player.model.max_tokens)
         written = [a.result for a in workshop.ask(step, items)]
+        if cut := sum(w.outcome == "ok" and w.reason != "" for w in written):
+            workshop.note(
+                f"answers: {cut} of {len(written)} by {player.model.name} were cut off, and are graded as they stand"
+            )
         told = {
             "item": [i.id for i in items],
             "question": [i.question for i in items],

@@ -47,9 +47,14 @@ def test_a_belief_is_a_short_answer(text, belief, outcome):
     assert (found.text, found.outcome) == (belief, outcome)
 
 
-def test_an_empty_answer_is_one_and_a_cut_one_is_none():
+def test_an_empty_answer_is_one_and_so_is_what_was_said_before_a_cut():
     assert ANSWER.read(ITEM, [Completion("  ")]).outcome == "ok"
-    assert ANSWER.read(ITEM, [Completion("Rome is", outcome="truncated")]).outcome == "truncated"
+    cut = Completion("Rome is", outcome="truncated")
+    assert ANSWER.read(ITEM, [cut]).outcome == "ok"
+    assert ANSWER.read(ITEM, [cut]).reason == "cut off by the length limit"
+    assert ANSWER.read(ITEM, [Completion("", outcome="truncated")]).outcome == "truncated"
+    assert BELIEF.read(ITEM, [cut]).outcome == "truncated"
+    assert WRITER.read(CLAIM, [cut]).outcome == "truncated"
     assert ANSWER.read(ITEM, [Completion("", outcome="refused")]).outcome == "refused"
     thinking = Answerer(MODEL, ANSWER.prompt, thinking=Thinking())
     assert thinking.read(ITEM, [Completion("<think>Paris?</think>Rome")]).text == "Rome"
