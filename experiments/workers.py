@@ -49,7 +49,7 @@ def conduct(config: Mapping[str, Any], settings: Settings, folder: Path, pids: s
     progress = Following(settings.root / "store", folder, share)
     try:
         with closing(progress):
-            while any(worker.goes_on(progress.calls) for worker in crew):
+            while any([worker.goes_on(progress.calls) for worker in crew]):  # A list: every one is looked at.
                 pids.update(worker.pid for worker in crew)
                 time.sleep(POLL)
                 progress.look(pids)
