@@ -32,7 +32,10 @@ UNREADABLE = {
         ("drop", "miss"),
         "drop: leave unreadable verdicts out, and their answers out of paired effects; miss: count them as no flag",
     ),
+    "confidence": (("drop",), "drop: leave unreadable verdicts out, and count them"),
 }
+OWN_COMMANDS = {"confidence": "confidence"}
+"""Studies that do more than print their metrics."""
 SEEDS = {"evalpair": 20_260_627}
 """Of the bootstrap, where a study's source names its own."""
 CHOICES: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
@@ -67,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m analysis", description="Metrics of verdict tables.")
     studies = parser.add_subparsers(dest="study", required=True, metavar="STUDY")
     for study, (choices, meaning) in UNREADABLE.items():
-        p = _command(studies, study, f"metrics of the study {study}", "study")
+        p = _command(studies, study, f"metrics of the study {study}", OWN_COMMANDS.get(study, "study"))
         p.add_argument("--unreadable", choices=choices, default=choices[0], help=f"{meaning} (default {choices[0]})")
         for name, (values, says) in CHOICES.get(study, {}).items():
             p.add_argument(f"--{name}", choices=values, default=values[0], help=f"{says} (default {values[0]})")
@@ -82,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--unreadable", choices=("drop", "fail"), default="drop", help="as in the study trust")
     p.add_argument("--complete-only", action="store_true", help="leave out judges, pairs... that lack a cell")
-    _confidence(_command(studies, "confidence", "what a judge's confidence is worth, and abstention", "confidence"))
+    _confidence(studies.choices["confidence"])
     p = _command(studies, "serving", "what depends on batches, order, resuming... (of serving.parquet)", "serving")
     p.add_argument("--sampled", nargs="+", default=[], metavar="VERDICTS", help="an audit whose 1 - C is to be split")
     p.add_argument("--figures", action="store_true", help="draw the figure, too (needs matplotlib)")
@@ -103,7 +106,6 @@ def _confidence(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--at", type=_setting, action="append", default=[], metavar="T,K", help="predict the audit at T and K, too"
     )
-    p.add_argument("--figures", action="store_true", help="draw the study's figures, too (needs matplotlib)")
 
 
 def _command(
