@@ -95,8 +95,8 @@ def main(n: int = 1_000_000) -> None:
     print(f"{WRITERS} writers on one store, each fed {PACE} completions/s: {sum(all_of_them):,.0f} completions/s, "
           f"{ratio:.3f} of {WRITERS} x one (target >= 0.9)", flush=True)  # fmt: skip
     fast, slow = statistics.median(rates(flat_out, 1)), statistics.median(rates(flat_out, WRITERS))
-    print(f"flat out, on {cores} cores: {slow:,.0f} completions per second of CPU time with {WRITERS} writers, {fast:,.0f} "
-          f"with one: {slow / fast:.3f} (target >= 0.9)", flush=True)  # fmt: skip
+    print(f"flat out, on {cores} cores: {slow:,.0f} completions per second of CPU time with {WRITERS} writers, "
+          f"{fast:,.0f} with one: {slow / fast:.3f} (target >= 0.9)", flush=True)  # fmt: skip
     with tempfile.TemporaryDirectory() as scratch:
         fill(Path(scratch) / "store", n)
         plan(Path(scratch), n)
