@@ -16,7 +16,7 @@ class Settings(PipelineSettings):
     """The settings and formats in which the judge is asked, and whose answers it grades."""
 
     reference: Annotated[tuple[Setting, ...], BeforeValidator(as_list), Field(min_length=1)]
-    format: Annotated[tuple[Form, ...], BeforeValidator(as_list), Field(min_length=1)] = ("json",)
+    format: Annotated[tuple[Form, ...], BeforeValidator(as_list), Field(min_length=1)] = ("json", "word")
     generators: Cast = ()
     """Whose answers are graded; empty: the judge's own."""
     calibration: bool = True

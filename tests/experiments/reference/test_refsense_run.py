@@ -10,9 +10,9 @@ from judges.records import UserError
 GENERATOR = "generators=[scripted:believes_itself]"
 
 
-def overall(ran):
+def overall(ran, form="json"):
     table = ran.metrics
-    table = table[table["slice"] == "overall"]
+    table = table[(table["slice"] == "overall") & (table["format"] == form)]
     return {(r.reference, r.metric): r.value for r in table.itertuples() if r.reference != "*"}
 
 
@@ -32,10 +32,11 @@ def test_a_judge_that_follows_the_reference(study):
 
 
 def test_a_judge_that_accepts_everything(study):
-    found = overall(study("refsense", "model.script=accepts_all", GENERATOR, "data.limit=24"))
-    assert [found["", name] for name in ("C1", "C2", "CGP")] == [1, 1, 0]
-    assert all(found[s, "share_correct"] == 1 for s in ("NR", "RV", "RVP", "RC", "RCP"))
-    assert all(found[change, "flip_rate"] == 0 for change in ("NR->RV", "RV->RC", "NR->RC"))
+    ran = study("refsense", "model.script=accepts_all", GENERATOR, "data.limit=24")
+    for found in (overall(ran, "json"), overall(ran, "word")):
+        assert [found["", name] for name in ("C1", "C2", "CGP")] == [1, 1, 0]
+        assert all(found[s, "share_correct"] == 1 for s in ("NR", "RV", "RVP", "RC", "RCP"))
+        assert all(found[change, "flip_rate"] == 0 for change in ("NR->RV", "RV->RC", "NR->RC"))
 
 
 def test_a_judge_that_knows_the_truth(study, knowledge):
@@ -77,7 +78,7 @@ def test_the_rows_are_as_agreed(study):
 
 
 def test_a_person_may_write_the_answers_even_empty_ones(study, tmp_path):
-    words = ("model.script=accepts_all", GENERATOR, "data.limit=6", "format=[json,word]")
+    words = ("model.script=accepts_all", GENERATOR, "data.limit=6")
     ran = study("refsense", *words, "stage=answers")
     table = pd.read_csv(ran.folder / "stages" / "answers.csv", dtype=str, keep_default_na=False)
     table.loc[0, "answer"] = ""
@@ -110,7 +111,7 @@ def test_without_a_reference_there_is_no_setting_but_nr(study):
 
 def test_i_do_not_know_is_a_format_of_its_own(study):
     ran = study("refsense", "model.script=accepts_all", GENERATOR, "data.limit=6", "idk=true")
-    assert set(ran.verdicts["format"]) == {"json_idk"}
+    assert set(ran.verdicts["format"]) == {"json_idk", "word_idk"}
     assert ran.verdicts["outcome"].eq("ok").all()
 
 
