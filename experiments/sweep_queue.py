@@ -14,6 +14,8 @@ from experiments.sweep import Point, Report
 
 GRACE = 3
 """Looks at the queue for which the report of a task that is not in it may still be on its way over the file system."""
+ORDINARY = {"None", "Priority", "Resources", "BeginTime", "JobArrayTaskLimit", "Cleaning", ""}
+"""Reasons to be pending that pass by themselves."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +69,16 @@ def await_all(tasks: Sequence[Task], poll: float) -> list[Report]:
             found |= {task.number: task.lost() for task in _lost(open_tasks, found, states, gone)}
             now = Counter({**(states or {}), **dict.fromkeys(found, "finished")}.values())
             if now != said:
-                console.print(", ".join(f"{n} {state.lower()}" for state, n in sorted(now.items())), markup=False)
+                console.print(", ".join(f"{n} {state}" for state, n in sorted(now.items())), markup=False)
                 said = now
             if len(found) < len(tasks):
                 time.sleep(poll)
     except KeyboardInterrupt:
         arrays = " ".join(sorted({task.number.partition("_")[0] for task in tasks}))
-        console.print(f"\nthe tasks go on. To see how far: python -m experiments.status; to end them: scancel {arrays}")
+        console.print(
+            f"\nthe tasks go on. To see how far: python -m experiments.status; to end them: scancel {arrays}",
+            markup=False, soft_wrap=True,
+        )  # fmt: skip
         raise
     return [found[task.number] for task in tasks]
 
@@ -83,7 +88,7 @@ def queued(tasks: Sequence[Task]) -> dict[str, str] | None:
     if not tasks:
         return {}
     arrays = ",".join(sorted({task.number.partition("_")[0] for task in tasks}))
-    command = ["squeue", "--noheader", "--array", "--format=%i %T", f"--jobs={arrays}"]
+    command = ["squeue", "--noheader", "--array", "--format=%i %T %r", f"--jobs={arrays}"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     except subprocess.TimeoutExpired:
@@ -91,8 +96,13 @@ def queued(tasks: Sequence[Task]) -> dict[str, str] | None:
     if done.returncode and "invalid job id" not in done.stderr.lower():
         return None
     wanted = {task.number for task in tasks}
-    return {number: state for number, _, state in (line.partition(" ") for line in done.stdout.splitlines())
-            if number in wanted}  # fmt: skip
+    found = {number: state for number, _, state in (line.partition(" ") for line in done.stdout.splitlines())}
+    return {number: _said(*state.split(" ", 1)) for number, state in found.items() if number in wanted}
+
+
+def _said(state: str, reason: str = "") -> str:
+    """A state, and why a task is pending where waiting alone may not help."""
+    return f"{state.lower()} ({reason})" if state == "PENDING" and reason not in ORDINARY else state.lower()
 
 
 def _lost(

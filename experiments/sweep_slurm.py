@@ -191,13 +191,14 @@ def _cluster(params: Mapping[str, Any]) -> Cluster:
 
 def _reason(error: Exception) -> str:
     said = getattr(error, "stderr", None) or str(error)
-    text = said.decode() if isinstance(said, bytes) else str(said)
-    lines = [line for line in text.splitlines() if "error" in line.lower()]
-    return re.sub(r"^sbatch: error: ", "", (lines or text.splitlines() or [text])[-1]).strip()
+    lines = (said.decode() if isinstance(said, bytes) else str(said)).splitlines()
+    found = [re.sub(r"^sbatch: error: (Batch job submission failed: )?", "", line.strip()) for line in lines]
+    told = [one for line, one in zip(lines, found, strict=True) if line.startswith("sbatch: error: ")]
+    return "; ".join(dict.fromkeys(told)) or found[-1]
 
 
 def _partitions(text: str) -> str:
     if "partition" not in text.lower():
         return ""
     found = subprocess.run(["sinfo", "--noheader", "--format=%R"], capture_output=True, text=True)
-    return f"; there are: {', '.join(found.stdout.split())} (hydra.launcher.partition=NAME)"
+    return f"; there are: {', '.join(dict.fromkeys(found.stdout.split()))} (hydra.launcher.partition=NAME)"

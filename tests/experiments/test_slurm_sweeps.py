@@ -59,6 +59,7 @@ def until(condition, seconds=60):
 
 
 def slurm(*words):
+    """Output of one of its commands."""
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
@@ -108,7 +109,8 @@ def test_a_sweep_of_judges_and_data_sets_where_some_points_fail(cluster, short_o
     design = [*QUICK, f"data.path={pairs}", "judge=smollm2,qwen3-4b"]
     there, here = tmp_path / "there", tmp_path / "here"
     done = run(there, *SLURM, *design, "data=judgebench,llmbar,pandalm", "format=direct", code=2)
-    assert "6 tasks, no GPU" in done.stderr
+    assert "3 tasks, no GPU and 720 min each" in done.stderr  # qwen3-4b's YAML says so
+    assert "3 tasks, no GPU and 1440 min each" in done.stderr
     rows = [line for line in done.stdout.splitlines() if line.startswith((" trust", "  trust"))]
     assert Counter("failed" in row for row in rows) == {False: 4, True: 2}
     assert all("pandalm" in row for row in rows if "failed" in row)
@@ -177,7 +179,7 @@ def test_a_real_judge_in_two_shards_on_two_gpus(cluster, tmp_path, monkeypatch):
 
 def test_a_partition_that_is_none_is_named_with_those_there_are(cluster, tmp_path):
     done = run(tmp_path, *SLURM, *QUICK, "data.limit=2", "hydra.launcher.partition=nope", code=2)
-    assert "invalid partition specified: nope; there are: main" in " ".join(done.stdout.split())
+    assert "Invalid partition name specified; there are: main" in " ".join(done.stdout.split())
 
 
 def test_a_key_of_the_launcher_that_is_none_is_named(cluster, tmp_path):
@@ -187,27 +189,28 @@ def test_a_key_of_the_launcher_that_is_none_is_named(cluster, tmp_path):
 
 def test_points_whose_judges_need_different_things_are_different_arrays(cluster, tmp_path):
     words = [*SLURM, "engine=transformers", "judge=smollm2,llama-3.1-70b", "model.resources.memory_gib=1"]
-    words += ["+hydra.launcher.additional_parameters.hold=true"]
+    words += ["model.resources.gpus=1,2", "+hydra.launcher.additional_parameters.hold=true"]
     sweep = subprocess.Popen(command(tmp_path, *words), cwd=CHECKOUT, stderr=subprocess.PIPE, text=True)
     try:
-        said = [sweep.stderr.readline() for _ in range(3)]
+        said = [sweep.stderr.readline() for _ in range(5)]
     finally:
         sweep.send_signal(signal.SIGINT)
         rest = sweep.communicate(timeout=30)[1]
-    jobs = [line.split()[2].rstrip(":") for line in said[:2]]
-    assert "1 tasks, 1 GPU and 1440 min each" in said[0]
-    assert "1 tasks, 4 GPUs and 1440 min each" in said[1]
-    assert f"to end them: scancel {' '.join(jobs)}" in rest
-    asked = [slurm("scontrol", "show", "job", "--oneliner", job) for job in jobs]
-    assert all("MinMemoryNode=1G" in one and "Requeue=1" in one for one in asked)
-    assert "gres:gpu:4" in asked[1]
+    jobs = [line.split()[2].rstrip(":") for line in said[:4]]
+    found = [slurm("scontrol", "show", "job", "--oneliner", job) for job in jobs]
     slurm("scancel", *jobs)
+    needs = ["1 GPU and 1440", "1 GPU and 2880", "2 GPUs and 1440", "2 GPUs and 2880"]
+    assert all(f"1 tasks, {need} min each" in line for need, line in zip(needs, said, strict=False)), said
+    assert "4 pending (JobHeldUser)" in said[4]
+    assert f"to end them: scancel {' '.join(sorted(jobs))}" in rest
+    assert all("MinMemoryNode=1G" in one and "Requeue=1" in one for one in found)
+    assert ["gres:gpu:2" in one for one in found] == [False, False, True, True]
 
 
 def test_what_slurm_refuses_does_not_hide_the_rest(cluster, tmp_path):
     words = [*SLURM, *QUICK, "data.limit=2", "model.resources.gpus=0,64"]
     done = run(tmp_path, *words, code=2)
-    assert "Requested node configuration is not available" in " ".join(done.stdout.split())
+    assert "Slurm refuses the sweep: More processors requested than permitted" in " ".join(done.stdout.split())
     assert (tmp_path / "trust/verifiable/smollm2/metrics.csv").exists()
 
 
