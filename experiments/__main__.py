@@ -72,6 +72,8 @@ def main() -> int:
     sys.argv[1:] = [f"stage.{word}" if word.startswith("model=") else word for word in sys.argv[1:]]
     try:
         if "hydra/launcher=slurm" in sys.argv:
+            if not {"-m", "--multirun"} & set(sys.argv):
+                raise UserError("hydra/launcher=slurm is for sweeps: add -m (a sweep may have one point)")
             from experiments import sweep_slurm
 
             sweep_slurm.register()
