@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.request import Request, urlopen
@@ -22,7 +23,8 @@ class Page:
     """One tab: what it is told, what it answers, and all that it complained about or asked the network for."""
 
     def __init__(self, address):
-        self._socket = connect(address, max_size=None, open_timeout=30)
+        self._held = ExitStack()
+        self._socket = self._held.enter_context(connect(address, max_size=None, open_timeout=30))
         self._numbers = itertools.count(1)
         self.complaints, self.requests = [], []
         for domain in ("Page", "Runtime", "Log", "Network"):
@@ -98,7 +100,7 @@ class Page:
 
     def close(self):
         """Lets go of the tab."""
-        self._socket.close()
+        self._held.close()
 
 
 class Chromium:
