@@ -68,8 +68,7 @@ def _task(config: DictConfig) -> None:
 def main() -> int:
     """The command. Exit status 0: done; 2: something to mend; 130: interrupted."""
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra then raises, and we say what was wrong.
-    # `model` is where a judge's YAML goes, so a bare `model=NAME` can only mean who plays the stage that is run.
-    sys.argv[1:] = [f"stage.{word}" if word.startswith("model=") else word for word in sys.argv[1:]]
+    sys.argv[1:] = [_meant(word) for word in sys.argv[1:]]
     try:
         if "hydra/launcher=slurm" in sys.argv:
             if not {"-m", "--multirun"} & set(sys.argv):
@@ -95,6 +94,20 @@ def main() -> int:
         print("\ninterrupted; what was finished is stored: the same command goes on from there", file=sys.stderr)
         return 130
     return 2 if FAILED else 0
+
+
+def _meant(word: str) -> str:
+    """A word as Hydra takes it.
+
+    >>> _meant("model=smollm2"), _meant("+paper=trust_table1,trust_table2")
+    ('stage.model=smollm2', 'experiment=paper/trust_table1,paper/trust_table2')
+    """
+    key, _, value = word.partition("=")
+    if key == "model":  # That is where a judge's YAML goes, so it can only mean who plays the stage that is run.
+        return f"stage.{word}"
+    if key in ("paper", "+paper"):
+        return f"experiment={','.join(f'paper/{name}' for name in value.split(','))}"
+    return word
 
 
 def _fail(message: str) -> None:
