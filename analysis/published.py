@@ -113,7 +113,7 @@ def beside(metrics: pd.DataFrame, paper: Paper, table: str) -> pd.DataFrame:
 def _matched(rows: pd.DataFrame, metrics: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """Printed rows with ours, those together that tell the same keys."""
     own = metrics.reindex(columns=[*KEYS, "value", "ci_low", "ci_high"])
-    own = own.rename(columns={"value": "ours"}).assign(**{k: own[k].map(_name) for k in KEYS})
+    own = own.rename(columns={"value": "ours"}).assign(**{k: _names(own[k]) for k in KEYS})
     rows = rows.rename(columns={"value": "printed"})
     names = rows[list(KEYS)].map(_name)
     pattern: Any
@@ -122,6 +122,12 @@ def _matched(rows: pd.DataFrame, metrics: pd.DataFrame) -> Iterator[pd.DataFrame
         ours = own[[*told, "ours", "ci_low", "ci_high"]]
         joined = names.loc[at, told].reset_index().merge(ours, on=told, how="left").set_index("index")
         yield rows.loc[joined.index].assign(**{c: joined[c] for c in ("ours", "ci_low", "ci_high")})
+
+
+def _names(column: pd.Series[Any]) -> Any:
+    """`_name` of every cell, found once for each value."""
+    codes, values = pd.factorize(column, use_na_sentinel=False)
+    return np.array([_name(value) for value in values], dtype=object)[codes]
 
 
 def _name(key: object) -> str:

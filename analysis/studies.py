@@ -26,16 +26,26 @@ __all__ = ("STUDIES", "Findings", "Options", "Study", "find", "variance_tables")
 
 
 def variance_tables(
-    verdicts: pd.DataFrame, unreadable: str, *, complete_only: bool = False
+    verdicts: pd.DataFrame, unreadable: str, *, complete_only: bool = False, found: Findings | None = None
 ) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
     """Analysis of variance of T over cells, components of verdicts, and the cheapest dependable designs.
+
+    Args:
+        verdicts: of the study `trust`.
+        unreadable: its rule.
+        complete_only: leave out judges, pairs... that lack a cell.
+        found: what `find` found in the same verdicts by the same rule, if it is there already.
 
     Returns:
         Tables by name, and the reasons why there are none of the others.
     """
     trust = STUDIES["trust"]
-    units = trust.items(verdicts, unreadable=unreadable)
-    point = trust.metrics(verdicts, rng=np.random.default_rng(0), replicates=0, unreadable=unreadable)
+    units = found.items if found else trust.items(verdicts, unreadable=unreadable)
+    point = (
+        found.metrics
+        if found
+        else trust.metrics(verdicts, rng=np.random.default_rng(0), replicates=0, unreadable=unreadable)
+    )
     return attempt(
         {
             "anova": lambda: anova(point, complete_only=complete_only),

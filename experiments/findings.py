@@ -26,8 +26,6 @@ COMPARED: Mapping[str, tuple[str, ...]] = {
     "evalpair": ("recall",),
 }
 """Metrics by which judges are compared, by study; one that has none compares signals, not judges."""
-MOST_COMPARED = 50_000
-"""Pairs of judges times cells: more take minutes."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ def measured(name: str, runs: Sequence[Run], options: Options) -> Part:
         return _served(runs, options)
     study, rows = STUDIES[name], pd.concat([run.verdicts for run in runs], ignore_index=True)
     found = find(study, rows, options)
-    further, absent = variance_tables(rows, options.unreadable) if name == "trust" else ({}, {})
+    further, absent = variance_tables(rows, options.unreadable, found=found) if name == "trust" else ({}, {})
     compared, why = _compared(name, study, rows, options)
     tables = {**found.tables, **further, **compared}
     reasons = {**found.absent, **absent, **why}

@@ -94,7 +94,7 @@ def _shown(study: str, i: int, of: int, part: Part, out: Path, note: str, link: 
             table,
             name,
             captions.caption(name),
-            note=name,
+            note=where,
             file=where,
             link=link,
             unfolded=unfolded or len(table) <= FEW,
@@ -147,7 +147,8 @@ def _count(n: int, what: str) -> str:
 
 
 def _contents(shown: Sequence[Shown], differ: bool, any_runs: bool) -> list[tuple[str, str]]:
-    found = [("differences", "Differences")] if differ else []
+    found = [("asked", "What was asked")] if any_runs else []
+    found += [("differences", "Differences")] if differ else []
     for d in shown:
         names = {
             "result": "Result", "caveats": "Limits", "figures": "Figures" if d.plates else "",
@@ -155,4 +156,4 @@ def _contents(shown: Sequence[Shown], differ: bool, any_runs: bool) -> list[tupl
             "compare": "Judges compared" if d.compare else "", "tables": "Further tables" if d.further else "",
         }  # fmt: skip
         found += [(f"{anchor}{d.suffix}", f"{name}{d.title}") for anchor, name in names.items() if name]
-    return [*found, *([("asked", "What was asked")] if any_runs else []), ("again", "Do it again"), ("cite", "Cite")]
+    return [*found, ("again", "Do it again"), ("cite", "Cite")]

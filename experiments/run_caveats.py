@@ -72,7 +72,7 @@ def resumed(runs: Sequence[Run]) -> Iterator[Caveat]:
     found: defaultdict[str, list[str]] = defaultdict(list)
     for run in runs:
         calls = run.manifest.get("calls", {})
-        said = [] if run.study == "serving" or not calls else of_calls(calls)
+        said = of_calls(calls) if run.study != "serving" and {"asked_now", "from_store"} <= calls.keys() else []
         for text in [s for s in said if s.startswith("resumed")]:
             found["Resumed: earlier calls were answered in other batches, which alone can change a verdict."].append(
                 f"{_name(run)} ({text.split(': ')[1].split(' calls')[0]} of {calls['total']} calls)"
