@@ -68,7 +68,7 @@ def inspect(python: Path, folder: Path) -> list[str]:
     flags = ["--display", "none", "--log-dir", str(logs), "--max-connections", str(UNDER_WAY)]
     if begun := sorted(logs.glob("*.eval")):
         return [program, "eval-retry", str(begun[-1]), *flags]
-    return [program, "eval", f"{folder / 'task.py'}", "--model", "openai-api/local/smollm2", "--max-samples",
+    return [program, "eval", "task.py", "--model", "openai-api/local/smollm2", "--max-samples",
             str(UNDER_WAY), "--temperature", "0", "--max-tokens", "32", "--log-buffer", "1", *flags]  # fmt: skip
 
 
@@ -198,7 +198,12 @@ def start(system: System, python: Path, folder: Path) -> "subprocess.Popen[bytes
     own = os.environ | {"LOCAL_BASE_URL": URL, "LOCAL_API_KEY": "none", "OPENAI_API_KEY": "none", "HF_HUB_OFFLINE": "1"}
     with (folder / "said.log").open("a") as log:
         return subprocess.Popen(
-            system.command(python, folder), stdout=log, stderr=log, env=own, cwd=HERE, start_new_session=True
+            system.command(python, folder),
+            stdout=log,
+            stderr=log,
+            env=own,
+            cwd=folder if system.packages else HERE,
+            start_new_session=True,
         )
 
 
