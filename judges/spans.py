@@ -5,6 +5,7 @@ The readers decide. A place is told only where one of them has read the text, an
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from judges import finetuned, formats, grades
 from judges.formats import FORMATS, Thinking, split_thinking
@@ -19,6 +20,7 @@ _FLAG = re.compile(r"""["']?\bcontains_factual_error["']?\s*:\s*["']?(true|false
 _XML = re.compile(r"<verdict>(.*?)</verdict>", re.I | re.S)
 _LEVEL = re.compile(r"\[\[([AB<>=]+)\]\]")
 _WHOLE = re.compile(r"\S(?:.*\S)?", re.S)
+_INNER = re.compile(r"[\w\[](?:.*[\w\]])?", re.S)
 _OBJECT = re.compile(r"\{.*\}", re.S)
 
 _PATTERNS: Mapping[Callable[[str], object], tuple[re.Pattern[str], ...]] = {
@@ -34,6 +36,7 @@ _PATTERNS: Mapping[Callable[[str], object], tuple[re.Pattern[str], ...]] = {
 """What each reader looks for; a group of it holds the label. A text that has none of it is a bare label."""
 
 
+@lru_cache(maxsize=4096)  # Greedy repeats are one text many times over.
 def locate(method: str, form: str, text: str, thinking: Thinking | None = None) -> Span | None:
     """Where the verdict stands; where it is stated more than once, the last place. None: no reader finds one.
 
@@ -80,7 +83,7 @@ def _letter(read: Callable[[str], formats.Reading], text: str) -> Span | None:
 def _label(match: re.Match[str]) -> Iterator[Span]:
     """The group that holds the label, without what is wrapped around it; nothing where the group is empty."""
     for number, held in enumerate(match.groups(), 1):
-        if held and (inner := re.search(r"[\w\[](?:.*[\w\]])?", held, re.S)):
+        if held and (inner := _INNER.search(held)):
             start = match.start(number)
             yield start + inner.start(), start + inner.end()
 

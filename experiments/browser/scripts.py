@@ -4,7 +4,7 @@ import json
 
 import orjson
 
-_UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+_UNSAFE = {sign.encode(): f"\\u{ord(sign):04x}".encode() for sign in "<>\u2028\u2029"}
 
 
 def script(name: str, content: object) -> bytes:
@@ -14,7 +14,9 @@ def script(name: str, content: object) -> bytes:
     '"use strict";voirdire("index",["\\u003c/script\\u003e\\u2028"]);\n'
     """
     try:
-        text = orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY).decode()
-    except (orjson.JSONEncodeError, UnicodeDecodeError):  # A lone surrogate, which UTF-8 can't hold.
-        text = json.dumps(content)
-    return f'"use strict";voirdire("{name}",{text.translate(_UNSAFE)});\n'.encode()
+        text = orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY)
+    except orjson.JSONEncodeError:  # A lone surrogate, which UTF-8 can't hold.
+        text = json.dumps(content).encode()
+    for sign, code in _UNSAFE.items():
+        text = text.replace(sign, code)
+    return b'"use strict";voirdire("%b",%b);\n' % (name.encode(), text)

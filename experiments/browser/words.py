@@ -27,9 +27,10 @@ class Words:
         self.reasons: dict[int, str] = {}
         self.tables = [_Rows(run) for run in runs]
         self.thinking = [thinking(run) for run in runs]
-        self._runs, self._root = runs, root
+        self._root = root
         self._asked = {number: found for number, run in enumerate(runs) if (found := self._again(number, run))}
         self._stores: dict[Path, Store | None] = {}
+        self._shelves = [self._places(run, rows) for run, rows in zip(runs, self.tables, strict=True)]
 
     def __enter__(self) -> Self:
         return self
@@ -56,8 +57,13 @@ class Words:
 
     def shelf(self, run: int, row: int) -> Path:
         """The store that holds a row's completions."""
-        condition = self.tables[run].conditions
-        return self._runs[run].folder / "calls" / condition[row] if condition else self._root / "store"
+        shelves = self._shelves[run]
+        return shelves[row] if len(shelves) > 1 else shelves[0]
+
+    def _places(self, run: Run, rows: "_Rows") -> list[Path]:
+        """The store of each row, or one for all."""
+        places = {condition: run.folder / "calls" / condition for condition in set(rows.conditions)}
+        return [places[condition] for condition in rows.conditions] or [self._root / "store"]
 
     def _read(self, shelf: Path, keys: Iterable[str]) -> Mapping[str, Completion]:
         if shelf not in self._stores:
