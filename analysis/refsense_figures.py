@@ -61,15 +61,20 @@ def correctness(metrics: pd.DataFrame) -> Figure:
     chosen = chosen.assign(series=chosen["generator"] + " " + chosen["dataset"])
     judges, series = sorted(chosen["judge"].unique()), looks(sorted(chosen["series"].unique()))
     settings = [s for s in SETTINGS if s in set(chosen["reference"])]
-    with canvas(1.4 + 2.1 * len(judges), 3.2, len(judges)) as (figure, row):
-        for axes, judge in zip(row, judges, strict=True):
+    columns = min(len(judges), PANELS)
+    rows = -(-len(judges) // columns)
+    with canvas(1.4 + 2.1 * columns, 1 + 2.2 * rows, columns, rows) as (figure, row):
+        for axes in row[len(judges) :]:
+            axes.set_axis_off()
+        for axes, judge in zip(row, judges, strict=False):
             for line, look in series.items():
                 part = chosen[(chosen["judge"] == judge) & (chosen["series"] == line)]
                 values = part.groupby("reference")["value"].mean().reindex(settings)
                 axes.plot(values.to_numpy(), c=look.colour, marker=look.mark, ls=look.line, ms=4, label=name(line))
             axes.set(title=name(judge, 24), ylim=(-0.03, 1.03))
             axes.set_xticks(range(len(settings)), settings)
-        row[0].set_ylabel("share judged CORRECT")
+        for axes in row[::columns]:
+            axes.set_ylabel("share judged CORRECT")
         legend(figure, *row)
     return figure
 

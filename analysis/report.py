@@ -64,6 +64,8 @@ class Plate:
     caption: str
     svg: Markup
     numbers: Grid | None
+    wide: bool = False
+    """Whether it takes the whole width of a page."""
 
 
 def grid(

@@ -40,7 +40,9 @@ def gap_by_freshness(metrics: pd.DataFrame) -> Figure:
     gaps = gaps.assign(swap=parts[0], stratum=parts[2])
     gaps = gaps.groupby(["swap", "stratum", "judge"])["value"].mean().reset_index()
     swaps, strata = in_order(gaps["swap"].unique()), in_order(gaps["stratum"].unique(), FRESHNESS)
-    with canvas(1.2 + 2.4 * len(swaps), 3.4, len(swaps)) as (figure, row):
+    # The legend names every judge below the figure, which grows with it.
+    lines_below = gaps["judge"].nunique() // max(1, int((1.2 + 2.4 * len(swaps)) // 1.3)) + 1
+    with canvas(1.2 + 2.4 * len(swaps), 3.2 + 0.19 * lines_below, len(swaps)) as (figure, row):
         for axes, swap in zip(row, swaps, strict=True):
             lines = gaps[gaps["swap"] == swap].pivot(index="stratum", columns="judge", values="value").reindex(strata)
             for judge, look in looks(lines.columns).items():

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FEW = 12
 """Rows of a table that is shown unfolded."""
+WIDE = 6
+"""Inches beyond which a figure stands alone in its row."""
 Link = Callable[[Mapping[str, Any]], str]
 
 
@@ -133,7 +135,13 @@ def _plate(name: str, draw: "Callable[[pd.DataFrame], Figure]", metrics: pd.Data
     caption = " ".join((draw.__doc__ or name.replace("_", " ")).split("\n\n")[0].split())
     drawn = twins.numbers(figure)
     told = None if drawn.empty else grid(drawn, name, f"Numbers of the figure {name}", file="metrics.csv", most=400)
-    return Plate(name, caption, inline(vector.read_text(encoding="utf-8"), f"{name}{suffix}", caption), told)
+    return Plate(
+        name,
+        caption,
+        inline(vector.read_text(encoding="utf-8"), f"{name}{suffix}", caption),
+        told,
+        figure.get_figwidth() > WIDE,
+    )
 
 
 def _title(study: str, runs: Sequence[Run]) -> str:
