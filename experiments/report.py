@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from experiments.findings import Part
     from experiments.runs import Run
 
+LINKED = ("method", "format", "generator")
+"""Factors that a link into the verdicts names, where a table tells them."""
+ALL = "*"
+"""In place of a factor: all of them together."""
 REPORT = "python -m experiments.report"
 DEFAULTS = {"experiment": "", "root": "runs", "unreadable": "", "replicates": "10000"}
 
@@ -190,7 +194,8 @@ def _write_verdicts(runs: "Sequence[Run]", root: Path, out: Path) -> str:
 
 def _verdicts_of(row: Mapping[str, object]) -> str:
     """Where the verdicts behind a row of a table are shown."""
-    told = {key: row[column] for key, column in (("judge", "judge"), ("data", "dataset")) if row.get(column)}
+    names = {"judge": "judge", "data": "dataset", **{name: name for name in LINKED}}
+    told = {key: row[column] for key, column in names.items() if row.get(column) not in (None, "", ALL)}
     return f"verdicts.html#{urlencode(told)}" if "judge" in told else ""
 
 

@@ -15,9 +15,11 @@ HOSTILE = "org/a judge é <script>alert(1)</script> \u202e"
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 
 
-@pytest.fixture(autouse=True)
-def no_browser(monkeypatch):
-    monkeypatch.setattr(report, "_write_verdicts", lambda *given: "")
+@pytest.fixture(scope="module", autouse=True)
+def no_browser():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "_write_verdicts", lambda *given: "")
+        yield
 
 
 def make(root, judge, data="d", repeats=3, manifest=True, label=None, seed=0, **settings):
@@ -83,7 +85,7 @@ def two(tmp_path_factory):
     return root
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def text(two):
     return page(two)
 
@@ -187,3 +189,10 @@ def test_commands_are_what_anybody_can_type(tmp_path, typed, shown):
     settings = {"model": {"name": "j"}, "data": {"label": "d"}}
     run = Run(tmp_path, "trust", "d", "j", {"command": typed, "settings": settings})
     assert command(run) == f"python -m experiments {shown}"
+
+
+def test_a_row_leads_to_its_verdicts():
+    row = {"judge": "org/a&b", "dataset": "d", "format": "direct", "generator": "", "T": "0.5 [0.4, 0.6]"}
+    assert report._verdicts_of(row) == "verdicts.html#judge=org%2Fa%26b&data=d&format=direct"
+    assert report._verdicts_of(row | {"format": "*"}) == "verdicts.html#judge=org%2Fa%26b&data=d"
+    assert report._verdicts_of({"term": "judge"}) == ""
