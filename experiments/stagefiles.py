@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from pathlib import Path
 
 import pandas as pd
@@ -37,11 +38,11 @@ class StageFiles:
     def write(self, name: str, table: pd.DataFrame) -> Path:
         """Writes a stage's table and returns its file; no reader meets half of it."""
         path = self.path(name)
-        part = path.with_name(f".{name}.part.csv")
+        part = path.with_name(f".{name}.{os.getpid()}.csv")  # Shards of one study write the same tables side by side.
         files.save(table, part)
         # Both hashes, so that a crash between the two moves below does not make the file look edited.
         both = [_hash(file) for file in (part, path) if file.is_file()]
-        record = self._record.with_suffix(".part")
+        record = self._record.with_suffix(f".{os.getpid()}")
         record.write_text(json.dumps({**self._written(), path.name: both}, indent=1), encoding="utf-8")
         record.replace(self._record)
         part.replace(path)
