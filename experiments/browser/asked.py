@@ -76,7 +76,7 @@ def thinking(run: Run) -> dict[str, Thinking | None]:
     """How each judge of a run marks its thinking, by name."""
     settings = run.manifest.get("settings", {})
     models = [*(settings.get("judges") or ()), *([settings["model"]] if "model" in settings else [])]
-    return {str(m["name"]): Thinking(**m["thinking"]) if m.get("thinking") else None for m in models}
+    return {str(m["name"]): Thinking(**m["thinking"]) if m.get("thinking") is not None else None for m in models}
 
 
 def _pairs(run: Run, settings: PairwiseSettings) -> Asked:

@@ -1,7 +1,7 @@
 // Filters over all verdicts, the list of items, keys and links. The index lies in typed arrays; the words come when wanted.
 "use strict";
 (() => {
-  const {node, put} = Reading;
+  const {node, put, plain} = Reading;
   const $ = id => document.getElementById(id);
   const PAGE = 200;
   const CALLED = {dataset: "data", right: "right or wrong", flipped: "flipped by order", unstable: "repeats differ", order: "order shown"};
@@ -31,7 +31,7 @@
     return loaded.get(name);
   }
 
-  function notice(text) { $("notice").textContent = text; $("notice").hidden = !text; }
+  function notice(text) { $("notice").textContent = plain(text); $("notice").hidden = !text; }
 
   function bytes(packed) {
     if (Uint8Array.fromBase64) return Uint8Array.fromBase64(packed);
@@ -60,6 +60,7 @@
     document.title = index.study + ": verdicts";
     const same = Object.entries(index.constant).filter(([name]) => !UNTOLD.has(name) && !(name === "order" && view.graded));
     $("constant").textContent = same.map(([name, value]) => `${IN_LINK[name] || name} ${value}`).join(" · ");
+    $("constant").textContent = plain($("constant").textContent);
     fields();
     restore();
   }
@@ -69,7 +70,7 @@
       const label = node("label", "", CALLED[name] || name.replace("_", " "));
       const select = document.createElement("select");
       select.id = label.htmlFor = "filter-" + name;
-      select.append(new Option("all", ""), ...values.map((value, code) => new Option(value, String(code))));
+      select.append(new Option("all", ""), ...values.map((value, code) => new Option(plain(value), String(code))));
       select.addEventListener("change", () => { choose(name, select.value === "" ? null : Number(select.value)); changed(); });
       columns.get(name).select = select;
       $("fields").append(label, select);
@@ -114,7 +115,7 @@
       select.classList.toggle("set", code !== undefined);
       values.forEach((value, at) => {
         const option = select.options[at + 1];
-        const said = `${(SAID[name] || {})[value] || value || "none"} (${counts[at].toLocaleString("en")})`;
+        const said = `${(SAID[name] || {})[value] || plain(value) || "none"} (${counts[at].toLocaleString("en")})`;
         if (option.text !== said) option.text = said;
       });
     }
@@ -127,7 +128,7 @@
     $("list").replaceChildren();
     more();
     const of = total === index.verdicts ? "" : ` of ${index.verdicts.toLocaleString("en")}`;
-    $("count").textContent = `${total.toLocaleString("en")}${of} verdicts on ${shown.length.toLocaleString("en")} items`;
+    $("count").textContent = `${total.toLocaleString("en")}${of} verdicts on ${shown.length.toLocaleString("en")} item${shown.length === 1 ? "" : "s"}`;
     link();
     if (current >= 0) open(current);
   }
@@ -154,7 +155,7 @@
       if (n) said.push(name === "right" ? `${n} wrong` : CALLED[name]);
     }
     if (index.datasets.length > 1) said.unshift(index.datasets[index.of[item]]);
-    button.append(node("small", "", said.join(" · ")));
+    button.append(put(node("small", ""), said.join(" · ")));
     button.addEventListener("click", () => { open(item, true); });
     return node("li", "", button);
   }

@@ -4,6 +4,7 @@ const Reading = (() => {
   const APART = new Set(["order", "repeat", "outcome", "verdict", "right", "flipped", "unstable"]);
   // Signs that turn the direction of what follows, and other invisible ones: shown by their code.
   const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+  const MOST = 200;  // Verdicts that are drawn at once.
   const MARKS = {right: "✓ right", wrong: "✗ wrong"};
 
   function node(tag, kind, ...children) {
@@ -24,6 +25,11 @@ const Reading = (() => {
     }
     parent.append(text.slice(from));
     return parent;
+  }
+
+  // Where only bare text can stand, the signs are spelt out.
+  function plain(text) {
+    return text.replace(CONTROL, sign => `⟨U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
   }
 
   function words(text, kind, span) {
@@ -78,7 +84,7 @@ const Reading = (() => {
 
   function prompt(call, chunk, why) {
     return folded("what was asked", "prompt", () => {
-      if (call.prompt === undefined) return [node("p", "quiet", "Not here: " + why)];
+      if (call.prompt === undefined) return [put(node("p", "quiet"), "Not here: " + why)];
       return chunk.prompts[call.prompt].flatMap(([role, parts]) =>
         [node("p", "label", role), words(parts.map(at => chunk.texts[at]).join(""), "code")]);
     });
@@ -92,11 +98,11 @@ const Reading = (() => {
     }
     if (one.score !== undefined) made.push(node("p", "", `score ${one.score}`));
     else made.push(words(chunk.texts[one.text], "code", one.span));
-    if (one.note !== undefined) made.push(node("p", "facts", chunk.texts[one.note]));
+    if (one.note !== undefined) made.push(put(node("p", "facts"), chunk.texts[one.note]));
     const [asked, cached, written] = one.tokens;
     const facts = [one.outcome, `finish ${one.finish}`, `${asked} prompt tokens` + (cached ? ` (${cached} cached)` : ""),
       `${written} written`, `${one.seconds} s`, one.engine === undefined ? "" : chunk.texts[one.engine]];
-    made.push(node("p", "facts", facts.filter(Boolean).join(" · ")), prompt(one, chunk, why));
+    made.push(put(node("p", "facts"), facts.filter(Boolean).join(" · ")), prompt(one, chunk, why));
     return made;
   }
 
@@ -180,9 +186,9 @@ const Reading = (() => {
     const gold = item.verdicts[0] && item.verdicts[0].gold;
     const title = put(node("h2", ""), view.id(number));
     title.dir = "auto";
-    const parts = [title, node("p", "quiet", ["data " + view.dataset(number), view.text("source", rows[0][1])].filter(Boolean).join(" · "))];
+    const parts = [title, put(node("p", "quiet"), ["data " + view.dataset(number), view.text("source", rows[0][1])].filter(Boolean).join(" · "))];
     if (item.texts.length) parts.push(named(item.texts, chunk.texts, gold));
-    else parts.push(node("p", "quiet", "The texts of this item are not here: " + view.why(item.verdicts[0].run)));
+    else parts.push(put(node("p", "quiet"), "The texts of this item are not here: " + view.why(item.verdicts[0].run)));
     const back = node("button", "", "← items");
     back.id = "back";
     back.addEventListener("click", view.back);
@@ -190,9 +196,24 @@ const Reading = (() => {
     toggle.addEventListener("click", view.toggle);
     const said = `${through.length} of ${rows.length} verdicts pass the filters`;
     const actions = node("div", "bar-actions", back, node("span", "", said), ...(through.length < rows.length && through.length ? [toggle] : []));
-    place.replaceChildren(...parts, actions, ...cells(view, shown).map(members => cell(view, members, item, chunk)));
+    const groups = cells(view, shown);
+    let drawn = 0;
+    function draw() {
+      const made = [];
+      for (let n = 0; drawn < groups.length && n < MOST; drawn++) {
+        made.push(cell(view, groups[drawn], item, chunk));
+        n += groups[drawn].length;
+      }
+      if (drawn < groups.length) {
+        const rest = node("button", "", `show ${groups.slice(drawn).reduce((n, group) => n + group.length, 0)} more verdicts`);
+        rest.addEventListener("click", () => rest.replaceWith(...draw()));
+        made.push(rest);
+      }
+      return made;
+    }
+    place.replaceChildren(...parts, actions, ...draw());
     place.scrollTop = 0;
   }
 
-  return {show, node, put};
+  return {show, node, put, plain};
 })();

@@ -125,7 +125,7 @@ def test_the_browser_opens_and_filters(verdicts):
     assert count(page) == "48 of 96 verdicts on 3 items"  # Who always names the first shown turns with the order.
     choose(page, "order", "AB")
     choose(page, "right", "wrong")
-    assert count(page) == "8 of 96 verdicts on 1 items"
+    assert count(page) == "8 of 96 verdicts on 1 item"
     quiet(page)
 
 
@@ -184,7 +184,13 @@ def test_hostile_words_are_shown_as_text_and_do_nothing(verdicts):
     assert sum(HOSTILE in text for text in shown) > 20
     tags = "#panes img, #panes iframe, #panes svg, #panes script, #panes style, #panes a, #panes [style]:not(.bar span)"
     assert page.run(f"document.querySelectorAll({json.dumps(tags)}).length") == 0
-    # The sign that turns the direction is named, and holds for itself alone.
+    # The sign that turns the direction is named, and holds for itself alone, wherever it comes up.
+    turned = (
+        "(() => { const all = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = []; let n;"
+        "while (n = all.nextNode()) if (n.data.includes('\\u202e')) found.push(n.parentNode.className);"
+        "return found; })()"
+    )
+    assert set(page.run(turned)) == {"control"}
     assert page.run("document.querySelector('#reading .control').dataset.code") == "U+202E"
     assert page.run("getComputedStyle(document.querySelector('#reading .control')).unicodeBidi") == "isolate"
     quiet(page)
@@ -292,11 +298,14 @@ def test_verdicts_without_words_say_so(page, tmp_path):
     folder = tmp_path / "judgebench/others/judge"
     folder.mkdir(parents=True)
     row = {"study": "imported", "judge": "j", "dataset": "d", "item": "<b>1</b>", "gold": "A", "order": "AB",
-           "winner": "B", "outcome": "ok", "text_end": HOSTILE, "score_a": 1.0}  # fmt: skip
+           "winner": "B", "outcome": "ok", "text_end": HOSTILE, "p_first": 0.25, "label_mass": 0.8}  # fmt: skip
     pd.DataFrame([row]).to_parquet(folder / "verdicts.parquet")
     browser.write(find(tmp_path, "judgebench"), tmp_path, tmp_path / "report")
     page.open(tmp_path / "report/verdicts.html", "item=<b>1</b>")
     ready(page)
     said = page.run("document.getElementById('reading').textContent")
     assert "without the judge's words" in said and "imported" in said and HOSTILE in said and "<b>1</b>" in said
+    assert "A 25.0 %, B 75.0 % of the labels, which hold 80.0 % of the probability" in said
+    widths = page.run("[...document.querySelectorAll('#reading .bar span')].map(n => parseFloat(n.style.width))")
+    assert widths == pytest.approx([20, 0, 60])
     quiet(page)

@@ -2,6 +2,8 @@
 
 import base64
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +87,53 @@ def test_the_words_come_from_the_store_with_the_place_of_the_verdict(tmp_path):
     place = text.encode("utf-16-le")[2 * call["span"][0] : 2 * call["span"][1]].decode("utf-16-le")
     assert place == "B"
     assert unknown["asked"] == 1 and "calls" not in unknown
+
+
+def test_thinking_stands_apart_from_the_reply(tmp_path):
+    request = Request(ModelSpec("m", "r"), (Message("user", "?"),), Sampling(8))
+    with Store(tmp_path / "store") as store:
+        store.put(request, Completion("A, no.</think>\n\nB"))
+    table = pairs(("x", "AB", 0, "B"), method="pairwise", format="direct", requests=request.key)
+    (run,) = saved(tmp_path, table)
+    note = {"settings": {"model": {"name": "a judge", "thinking": {}}}}
+    (run.folder / "manifest.json").write_text(json.dumps(note))
+    browser.write(find(tmp_path, "trust"), tmp_path, tmp_path / "report")
+    chunk = held(tmp_path / "report/verdicts/item-0.js")
+    (call,) = chunk["items"]["0"]["verdicts"][0]["calls"]
+    assert (chunk["texts"][call["reasoning"]], chunk["texts"][call["text"]]) == ("A, no.", "B")
+    assert call["span"] == [0, 1] and "prompt" not in call
+    assert "another version" in held(tmp_path / "report/verdicts/index.js")["runs"][0]["reason"]
+
+
+STUDIES = {
+    "evalpair": ["data=grounded_demo", "data.limit=2", "perturbers=[scripted]", "generators=[scripted]",
+                 "judges=[scripted]", "labeller=scripted", "judge=scripted"],
+    "refsense": ["data=verifiable_qa", "data.limit=2", "judge=scripted"],
+    "serving": ["judge=scripted", "data.limit=2"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_what_was_asked_is_put_together_again(tmp_path, study):
+    run = [sys.executable, "-m", "experiments", f"experiment={study}", *STUDIES[study], f"root={tmp_path}"]
+    subprocess.run([*run, "bootstrap.replicates=0"], check=True, capture_output=True, cwd=Path(__file__).parents[2])
+    (made,) = find(tmp_path, study)
+    browser.write([made], tmp_path, tmp_path / "report")
+    chunk = held(tmp_path / "report/verdicts/item-0.js")
+    calls = [call for i in chunk["items"].values() for v in i["verdicts"] for call in v["calls"]]
+    assert len(calls) >= len(made.verdicts) > 0 and all("prompt" in call for call in calls)
+    question = dict(chunk["items"]["0"]["texts"])["question"]
+    role, parts = chunk["prompts"][calls[0]["prompt"]][-1]
+    assert role == "user" and chunk["texts"][question] in "".join(chunk["texts"][part] for part in parts)
+
+    # Keys of another model's calls: nobody knows what these were asked.
+    note = json.loads((made.folder / "manifest.json").read_text())
+    models = note["model"]["judge"] if "judge" in note["model"] else [note["model"]]
+    models[0]["revision"] = "another"
+    (made.folder / "manifest.json").write_text(json.dumps(note))
+    browser.write(find(tmp_path, study), tmp_path, tmp_path / "report")
+    items = held(tmp_path / "report/verdicts/item-0.js")["items"].values()
+    assert not any("prompt" in call for i in items for v in i["verdicts"] for call in v["calls"])
 
 
 def test_older_files_go(tmp_path):
