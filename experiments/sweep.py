@@ -60,6 +60,7 @@ REPORTS: list[Report] = []
 def point(config: Mapping[str, Any], words: Sequence[str] = ()) -> Point:
     """The point that a plain configuration stands for."""
     study, data, judge = (str(name) for name in (config["study"], config["data"]["label"], config["model"]["name"]))
+    judge = str(config.get("panel") or judge)  # A study of many judges has one name for all of them.
     return Point(study, data, judge, Path(config["root"]) / study / data / label(judge), tuple(words))
 
 

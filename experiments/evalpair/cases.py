@@ -100,10 +100,6 @@ def difference(before: str, after: str) -> list[Piece]:
     return pieces
 
 
-def _passage(name: str, pieces: list[Piece]) -> dict[str, Any]:
-    return {"id": name, "changed": any(kind != "same" for _, kind in pieces), "pieces": pieces}
-
-
 def _stage(run: Path, name: str) -> pd.DataFrame:
     columns = {"generate": tables.GENERATE, "pool": tables.POOL, "perturb": tables.PERTURB}[name]
     return files.load(run / "stages" / f"{name}.csv", columns)

@@ -1,6 +1,7 @@
 """The stages of evalpair: select, perturb, validate, pool, generate, label, judge."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,8 +21,13 @@ from judges.grounded.gates import check, unknown_ids
 from judges.grounded.judging import AssignLabel, Generate, JudgeGrounded, Labelling
 from judges.grounded.records import MODEL_GATES, Blind, Perturbation
 from judges.prompts import Prompt
+from judges.records import UserError
 
 STEPS = ("perturb", "validate", "generate", "label", "judge")
+HINT = (
+    "the column reply of a stage's table, and of the verdicts, quotes what can't be read; constrained=true holds "
+    "replies to their JSON schema, again=1 asks once more, with twice the room, for those that the length limit cut off"
+)
 Make = Callable[[Settings, Workshop, Tables], pd.DataFrame]
 
 
@@ -65,7 +71,8 @@ def _perturb(settings: Settings, workshop: Workshop, given: Tables) -> pd.DataFr
         answers = workshop.ask(Perturb(_asker(settings, "perturb", by)), records)
         for record, answer in zip(records, answers, strict=True):
             rows += tables.perturbed_rows(settings.data.name, record, by, answer)
-    return pd.DataFrame(rows, columns=[*tables.PERTURB, "repaired", "requests"])
+        _hint(workshop, [answer.result.outcome for answer in answers])
+    return pd.DataFrame(rows, columns=[*tables.PERTURB, "repaired", "reply", "requests"])
 
 
 def _validate(settings: Settings, workshop: Workshop, given: Tables) -> pd.DataFrame:
@@ -77,6 +84,8 @@ def _validate(settings: Settings, workshop: Workshop, given: Tables) -> pd.DataF
         answers = workshop.ask(Validate(_asker(settings, "validate", by)), puts)
         for (item, perturber), answer in zip(made, answers, strict=True):
             rows += tables.gate_rows(item, perturber, by.model.name, answer.result, " ".join(answer.keys))
+        said = f"validate: {by.model.name} leaves gates open, which are then not passed"
+        _tell(workshop, said, [answer.result[0].outcome for answer in answers])
     for (item, perturber), (record, perturbation) in zip(made, puts, strict=True):
         rows += tables.gate_rows(item, perturber, "", check(record, perturbation), "")
     return pd.DataFrame(rows, columns=[*tables.VALIDATE, "passed", "requests"])
@@ -101,6 +110,11 @@ def _pool(settings: Settings, workshop: Workshop, given: Tables) -> pd.DataFrame
         rows.append({"item": item, "perturber": chosen[1], "perturber_family": families[chosen[1]],
                      "kind": made[chosen].kind, "status": "diagnostic" if why else "validated", "failed": why,
                      "modified": " ".join(modified), "modified_passages": len(modified)})  # fmt: skip
+    if not rows:
+        raise UserError(
+            f"none of the {len(records)} records has a perturbation that changes a passage, so there is nothing to "
+            "answer; the tables of stage perturb and of stage validate say what became of each"
+        )
     if lacking := len(records) - len(rows):
         workshop.note(f"pool: {lacking} of {len(records)} records have no perturbation that changes a passage")
     return pd.DataFrame(rows, columns=[*tables.POOL, "modified", "modified_passages"])
@@ -129,7 +143,8 @@ def _generate(settings: Settings, workshop: Workshop, given: Tables) -> pd.DataF
         for case, answer in zip(cases, answers, strict=True):
             invented = unknown_ids([p.id for p in case.record.passages], answer.result.cited)
             rows.append(tables.generated_row(case, by, invented, answer))
-    return pd.DataFrame(rows, columns=[*tables.GENERATE, "refused", "repaired", "requests"])
+        _hint(workshop, [answer.result.outcome for answer in answers])
+    return pd.DataFrame(rows, columns=[*tables.GENERATE, "refused", "repaired", "reply", "requests"])
 
 
 def _label(settings: Settings, workshop: Workshop, given: Tables) -> pd.DataFrame:
@@ -137,8 +152,24 @@ def _label(settings: Settings, workshop: Workshop, given: Tables) -> pd.DataFram
     answers = [row for row in given["generate"].to_dict("records") if row["item"] in cases]
     puts = [Labelling(cases[r["item"]].record, cases[r["item"]].perturbation, tables.written(r)) for r in answers]
     labels = workshop.ask(AssignLabel(_asker(settings, "label", by)), puts)
+    _hint(workshop, [answer.result.outcome for answer in labels])
     rows = [tables.label_row(r["item"], r["generator"], by, a) for r, a in zip(answers, labels, strict=True)]
-    return pd.DataFrame(rows, columns=[*tables.LABEL, "adopts", "states_original", "label_confidence", "requests"])
+    others = ("adopts", "states_original", "label_confidence", "reply", "requests")
+    return pd.DataFrame(rows, columns=[*tables.LABEL, *others])
+
+
+def _tell(workshop: Workshop, said: str, outcomes: Sequence[str]) -> None:
+    """How many replies give no result, and why."""
+    why = ", ".join(f"{n} {outcome}" for outcome, n in Counter(o for o in outcomes if o != "ok").items())
+    if why:
+        lost = sum(outcome != "ok" for outcome in outcomes)
+        workshop.note(f"{said}: {lost} of {len(outcomes)} replies give no result ({why})")
+        _hint(workshop, outcomes)
+
+
+def _hint(workshop: Workshop, outcomes: Iterable[str]) -> None:
+    if {"unreadable", "truncated"} & set(outcomes):
+        workshop.note(HINT)
 
 
 def _judge(settings: Settings, workshop: Workshop, given: Tables) -> pd.DataFrame:
@@ -149,7 +180,12 @@ def _judged(settings: Settings, workshop: Workshop, given: Tables) -> Iterator[J
     cases = _cases(workshop, given)
     answers = [row for row in given["generate"].to_dict("records") if row["item"] in cases]
     shown = [Blind(c.question, tables.written(r), c.passages) for r in answers if (c := cases[r["item"]].record)]
+    if not shown:
+        raise UserError(
+            "no generator gave an answer that can be read, so there is nothing to judge: see stage generate"
+        )
     for by in workshop.players("judge"):
         flags = workshop.ask(JudgeGrounded(_asker(settings, "judge", by)), shown)
+        _tell(workshop, f"judge {by.model.name}", [a.result.outcome for a in flags])
         for row, flag in zip(answers, flags, strict=True):
             yield Judged(cases[row["item"]], row, by, flag)

@@ -17,11 +17,14 @@ PERTURB = (
     "item", "perturber", "perturber_family", "outcome", "kind", "original", "replacement", "claim", "false_claim",
     "note", "passage", "rewritten", "skipped", "provenance",
 )  # fmt: skip
-VALIDATE = ("item", "perturber", "validator", "gate", "by", "outcome", "evidence")
+VALIDATE = ("item", "perturber", "validator", "gate", "by", "reading", "evidence")
+"""`reading` and not `outcome`: a gate that a validator leaves open is a row that later stages must see."""
 POOL = ("item", "perturber", "perturber_family", "kind", "status", "failed")
 GENERATE = ("item", "generator", "generator_family", "outcome", "answer", "cited", "invented_citations", "notes")
 LABEL = ("item", "generator", "labeller", "outcome", "behaviour", "rationale")
 
+QUOTED = 500
+"""Characters of a reply that is quoted because it can't be read."""
 _FIELDS = ["kind", "original", "replacement", "claim", "false_claim", "note"]
 
 
@@ -61,7 +64,8 @@ def perturbed_rows(dataset: str, record: Asked, by: Player, answer: Answered[Per
     """One row a passage that the perturber spoke of; one alone where there is no perturbation."""
     made = answer.result.perturbation
     common: dict[str, Any] = {"item": record.id, "perturber": by.model.name, "perturber_family": by.model.family}
-    common |= {"outcome": answer.result.outcome, "repaired": answer.result.repaired, "requests": " ".join(answer.keys)}
+    common |= {"outcome": answer.result.outcome, "repaired": answer.result.repaired, "reply": unread(answer)}
+    common["requests"] = " ".join(answer.keys)
     if made is None:
         yield {**dict.fromkeys(PERTURB, ""), **common}
         return
@@ -121,7 +125,7 @@ def gate_rows(item: str, perturber: str, validator: str, gates: Iterable[Gate], 
             "gate": gate.name,
             "by": gate.by,
             "passed": gate.passed if gate.passed is not None else "",
-            "outcome": gate.outcome,
+            "reading": gate.outcome,
             "evidence": gate.evidence,
             "requests": keys if gate.by == "model" else "",
         }
@@ -141,6 +145,7 @@ def generated_row(case: Case, by: Player, invented: Sequence[str], answer: Answe
         "refused": found.refused,
         "notes": found.notes,
         "repaired": found.repaired,
+        "reply": unread(answer),
         "requests": " ".join(answer.keys),
     }
 
@@ -158,8 +163,15 @@ def label_row(item: str, generator: str, by: Player, answer: Answered[Label]) ->
         "states_original": "" if found.states_original is None else found.states_original,
         "rationale": found.rationale,
         "label_confidence": found.confidence,
+        "reply": unread(answer),
         "requests": " ".join(answer.keys),
     }
+
+
+def unread(answer: Answered[Any]) -> str:
+    """How a reply begins that can't be read, or why there is none; empty where it was read."""
+    last = answer.completions[-1]
+    return "" if answer.result.outcome == "ok" else (last.text.strip() or last.note)[:QUOTED]
 
 
 def written(row: Mapping[Hashable, Any]) -> str:

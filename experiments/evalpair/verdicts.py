@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.evalpair.tables import Case
+from experiments.evalpair.tables import Case, unread
 from experiments.roster import Player
 from judges.ask import Answered
 from judges.grounded.records import Flag
@@ -62,6 +62,7 @@ def _row(dataset: str, judged: Judged) -> dict[str, Any]:
         "outcome": flag.outcome,
         "confidence": flag.confidence,
         "repaired": flag.repaired,
+        "reply": unread(judged.answer),
         "perturbation_type": made.kind,
         "cited_passage": flag.cited,
         "explanation": flag.explanation,

@@ -17,8 +17,9 @@ CODE_GATES = ("kind", "answer_value", "complete", "ids", "gone", "replaced", "un
 
 def check(record: Asked, made: Perturbation) -> list[Gate]:
     """All checks of one perturbation, in the order of `CODE_GATES`."""
+    shares = _shares(record, made)
     return [
-        Gate(name, not fault, fault or "")
+        Gate(name, not fault, fault or (shares if name == "unchanged" else ""))
         for name, fault in (
             ("kind", _kind(made)),
             ("answer_value", _answer_value(record, made)),
@@ -79,11 +80,19 @@ def _replaced(record: Asked, made: Perturbation) -> str:
     return f"{made.replacement!r} is not in the rewritten passages {', '.join(without)}" if without else ""
 
 
+def _changed(record: Asked, made: Perturbation) -> dict[str, float]:
+    """The share of characters changed of each passage that was rewritten."""
+    pairs = zip(record.passages, made.applied(record.passages), strict=True)
+    return {p.id: share_changed(p.text, q.text) for p, q in pairs if p.text != q.text}
+
+
+def _shares(record: Asked, made: Perturbation) -> str:
+    told = ", ".join(f"{i} {share:.0%}" for i, share in _changed(record, made).items())
+    return f"characters changed: {told}" if told else ""
+
+
 def _unchanged(record: Asked, made: Perturbation) -> str:
-    shares = {
-        p.id: share_changed(p.text, q.text) for p, q in zip(record.passages, made.applied(record.passages), strict=True)
-    }
-    far = [f"{i} ({share:.0%})" for i, share in shares.items() if share > MOST_CHANGED]
+    far = [f"{i} ({share:.0%})" for i, share in _changed(record, made).items() if share > MOST_CHANGED]
     return f"more than {MOST_CHANGED:.0%} of the characters changed in passages {', '.join(far)}" if far else ""
 
 

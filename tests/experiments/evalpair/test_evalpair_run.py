@@ -6,23 +6,6 @@ import pandas as pd
 import pytest
 
 from analysis import files, verdicts
-from experiments.__main__ import main
-
-SCRIPTED = ["perturbers=[scripted]", "generators=[scripted]", "judges=[scripted]", "labeller=scripted"]
-
-
-@pytest.fixture
-def evalpair(tmp_path, monkeypatch, capsys):
-    def run(*words, cast=SCRIPTED, fails=False):
-        command = ["x", "experiment=evalpair", f"root={tmp_path}", "bootstrap.replicates=50", *cast, *words]
-        monkeypatch.setattr("sys.argv", command)
-        monkeypatch.setattr("experiments.__main__.FAILED", [])
-        status = main()
-        said = capsys.readouterr()
-        assert (status == 2) == fails, said.err
-        return said.err if fails else tmp_path / "evalpair" / "grounded_demo" / "matrix"
-
-    return run
 
 
 def stage(folder, name):
