@@ -13,6 +13,7 @@ import pandas as pd
 from analysis import files
 from analysis.columns import TableError
 from experiments.console import console
+from experiments.rehearsal import Rehearsed
 from experiments.stagefiles import StageFiles
 from experiments.workshop import Lacking, Workshop
 from judges.records import UserError
@@ -70,7 +71,8 @@ def usable(stage: Stage, table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
         return table, ""
     there = table["outcome"] == "ok"
     why = ", ".join(f"{n} {outcome}" for outcome, n in table.loc[~there, "outcome"].value_counts().items())
-    lacking = f"{stage.name}: {int((~there).sum())} of {len(table)} rows have no result ({why}) and are left out"
+    lost = f"{stage.name}: {int((~there).sum())} of {len(table)} rows have no"
+    lacking = f"{lost} verdict ({why})" if stage.final else f"{lost} result ({why}) and are left out"
     return table[there].reset_index(drop=True), lacking if why else ""
 
 
@@ -90,11 +92,20 @@ class _Line:
         else:
             if not isinstance(self._workshop.engine, Lacking):
                 console.print(f"stage {stage.name}", markup=False)
-            table = stage.make(self._workshop, dict(self._given(stage)))
+            table = self._made(stage)
             if not stage.final:
                 # Read back, so that later stages see the same whether a table is new, kept or edited.
                 table = self._read(stage, self._kept.write(stage.name, table))
         return self._remember(stage, table)
+
+    def _made(self, stage: Stage) -> pd.DataFrame:
+        try:
+            return stage.make(self._workshop, dict(self._given(stage)))
+        except Rehearsed as rehearsed:
+            raise Rehearsed(
+                f"{rehearsed}. The dry run ends here, in stage {stage.name}: what other models of this stage and later "
+                "stages would be asked is not counted; make these calls, and a dry run gets further"
+            ) from None
 
     def _given(self, stage: Stage) -> Iterator[tuple[str, pd.DataFrame]]:
         for number, name in enumerate(stage.needs):

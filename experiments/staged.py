@@ -12,7 +12,8 @@ from experiments.console import ProgressBar, console
 from experiments.manifest import calls, manifest
 from experiments.pipeline import Choice, Stage, run
 from experiments.plans import Keeper
-from experiments.roster import PipelineSettings, engines, players
+from experiments.rehearsal import cost
+from experiments.roster import PipelineSettings, Player, engines, players
 from experiments.runfolder import publish
 from experiments.settings import Model
 from experiments.shards import shared
@@ -71,7 +72,22 @@ def conduct(
         calls=calls(workshop.completions.values(), bar.asked),
         begun=begun,
     )
-    publish(made[final], {**note, "notes": workshop.notes}, settings, unreadable, folder, title)
+    note |= {"notes": workshop.notes} | _cost(everyone, workshop)
+    publish(made[final], note, settings, unreadable, folder, title)
+
+
+def _cost(cast: Sequence[Player], workshop: Workshop) -> dict[str, Any]:
+    """What the calls of each model have cost, and all together; empty where none has a price."""
+    spent: dict[str, Any] = {}
+    for player in {p.spec: p for p in cast}.values():
+        made = [c for key, c in workshop.completions.items() if workshop.asked[key] == player.spec]
+        if made and (found := cost(player.model, made)):
+            spent[player.model.name] = found["cost"]
+    if not spent:
+        return {}
+    dates = ", ".join(sorted({one["price"]["as_of"] for one in spent.values()}))
+    total = round(sum(one["usd"] for one in spent.values()), 6)
+    return {"cost": {"usd": total, "price": {"as_of": dates}, "models": spent}}
 
 
 def _recast(

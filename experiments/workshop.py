@@ -4,13 +4,13 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from experiments.console import console
 from experiments.plans import noted
 from experiments.roster import Player
 from judges.ask import Answered, Engine, Step, Watch, carry_out
-from judges.records import Completion, Request, UserError
+from judges.records import Completion, ModelSpec, Request, UserError
 from judges.store import Store
 
 In = TypeVar("In")
@@ -29,11 +29,13 @@ class Workshop:
     watch: Watch
     completions: dict[str, Completion] = field(default_factory=dict)
     """Every call behind what was asked, by key: the manifest counts them."""
+    asked: dict[str, ModelSpec] = field(default_factory=dict)
+    """Whose call each of them is, likewise."""
     notes: list[str] = field(default_factory=list)
 
     def ask(self, step: Step[In, Out], inputs: Iterable[In]) -> list[Answered[Out]]:
         """Puts the inputs through a step, one result each, in order; asks only for what the store lacks."""
-        answers = carry_out(noted(step, self.watch), inputs, self.engine, self.store, self.watch)
+        answers = carry_out(noted(_Heard(step, self.asked), self.watch), inputs, self.engine, self.store, self.watch)
         self.completions.update((k, c) for a in answers for k, c in zip(a.keys, a.completions, strict=True))
         return answers
 
@@ -62,6 +64,22 @@ class Workshop:
         words = [w for w in sys.argv[1:] if w.partition("=")[0].partition(".")[0] not in changes]
         words += [f"{name}={value}" for name, value in changes.items()]
         return shlex.join(["python", "-m", "experiments", *words])
+
+
+@dataclass(frozen=True)
+class _Heard(Generic[In, Out]):
+    """A step that notes whom it asks."""
+
+    step: Step[In, Out]
+    asked: dict[str, ModelSpec]
+
+    def ask(self, x: In, so_far: Sequence[Completion], /) -> Sequence[Request]:
+        requests = self.step.ask(x, so_far)
+        self.asked.update((request.key, request.model) for request in requests)
+        return requests
+
+    def read(self, x: In, completions: Sequence[Completion], /) -> Out:
+        return self.step.read(x, completions)
 
 
 class Lacking:
