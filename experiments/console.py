@@ -4,8 +4,8 @@ import re
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pandas as pd
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -13,6 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from judges.records import Completion
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 console = Console(stderr=True, highlight=False)
 REFRESH = 0.5
@@ -91,7 +94,7 @@ def wide() -> Console:
     return Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 
 
-def show(main: pd.DataFrame, title: str, folder: Path | None) -> None:
+def show(main: "pd.DataFrame", title: str, folder: Path | None) -> None:
     """Prints a study's main table, a row a cell, and where everything is, if it is anywhere.
 
     What is the same in every row is left out, and numbers are shown to two places: the files have all of them.
