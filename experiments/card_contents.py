@@ -41,16 +41,19 @@ def family(judge: str, runs: Sequence[Run]) -> str:
 
 
 def limits(judge: str, runs: Sequence[Run]) -> Iterator[Limit]:
-    """What limits the numbers of each study, as a report has it, on this judge's rows alone."""
+    """What limits the numbers, as a report has it, on this judge's rows; what holds of several studies is said once."""
+    said: dict[str, tuple[list[str], list[str]]] = {}
     for study in dict.fromkeys(run.study for run in runs):
         own = [run for run in runs if run.study == study]
         found = [c for c in run_caveats.of_runs(own) if c.kind not in ABOUT_ALL]
         for run in own if study != "serving" else ():
             found += caveats.of_verdicts(run.verdicts[run.verdicts["judge"] == judge])
-        said: dict[str, list[str]] = {}
         for caveat in found:
-            said.setdefault(caveat.says, []).extend(caveat.where)
-        yield from (Limit(study=study, says=says, where=tuple(dict.fromkeys(where))) for says, where in said.items())
+            studies, where = said.setdefault(caveat.says, ([], []))
+            studies.append(study)
+            where += caveat.where
+    for says, (studies, where) in said.items():
+        yield Limit(studies=tuple(dict.fromkeys(studies)), says=says, where=tuple(dict.fromkeys(where)))
 
 
 def _families(run: Run, judge: str) -> Sequence[Any]:

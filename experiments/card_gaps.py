@@ -35,7 +35,7 @@ def gaps(judge: str, runs: Sequence[Run], found: Sequence[Number], root: Path) -
             yield _untested(topic, ", ".join(topic.metrics), "a reward model scores answers and writes nothing", "")
             continue
         command = f"python -m experiments {topic.command.format(who=who, name=shlex.quote(judge))}"
-        command += f" root={shlex.quote(str(root))}"
+        command += _under(root)
         yield from _signals(topic, own, command, wordless) if topic.name == "confidence" and own else ()
         if lacking := [m for m in topic.metrics if not any(n.metric == m and n.value is not None for n in own)]:
             there = any(run.study == topic.study for run in runs)
@@ -61,6 +61,11 @@ def asked_as(judge: str, runs: Sequence[Run]) -> str:
     return by_name
 
 
+def _under(root: Path) -> str:
+    """The word that says where runs are, unless they are where they are by default, or in a place of this machine."""
+    return "" if root.is_absolute() or root == Path("runs") else f" root={shlex.quote(str(root))}"
+
+
 def _tells_who(word: str) -> bool:
     key = word.partition("=")[0]
     return key in OWN or key.startswith(("model.", "engine."))
@@ -72,7 +77,7 @@ def _why(topic: Topic, own: Sequence[Number], lacking: Sequence[str], there: boo
     if notes:
         return "; ".join(notes)
     if there:
-        return "runs of this study are there, and none measured it"
+        return topic.needs
     return f"no run of {topic.study} with this judge"
 
 
@@ -92,7 +97,7 @@ def _unfinished(judge: str, root: Path) -> Iterator[Untested]:
                 study=plan.study,
                 what=f"{plan.study} on {plan.data}",
                 why=f"{len(plan.keys):,} calls are planned, and there are no tables of them",
-                command=f"python -m experiments.status root={shlex.quote(str(root))}",
+                command=f"python -m experiments.status{_under(root)}",
             )
 
 

@@ -90,13 +90,14 @@ def _facts(card: Card) -> list[tuple[str, str]]:
 def _topic(topic: str, card: Card) -> Grid:
     """One row a cell and slice, one column a metric."""
     found = [number for number in card.numbers if number.topic == topic]
+    browsers = {run.rows: run.browser for run in card.runs if run.browser}
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     for number in found:
         row = rows.setdefault(_key(number), _told(number))
         row[number.metric] = shown(*_ends(number))
         row.setdefault("n", []).append(f"{number.n:,}")
         row |= {"unreadable": _share(number), "date": number.date or DASH}
-        row |= {"engine": ", ".join(number.engine) or DASH, ROWS: number.rows}
+        row |= {"engine": ", ".join(number.engine) or DASH, ROWS: browsers.get(number.rows, number.rows)}
     metrics = list(dict.fromkeys(number.metric for number in found))
     told = [row | {"n": ", ".join(row["n"] if len(set(row["n"])) > 1 else row["n"][:1])} for row in rows.values()]
     table = _arranged(told, list(dict.fromkeys([*metrics, "n", "unreadable", "date", ROWS, "engine"])))

@@ -99,7 +99,7 @@ class Untested(Strict):
 class Limit(Strict):
     """Something that limits what the numbers say."""
 
-    study: str
+    studies: tuple[str, ...]
     says: str
     where: tuple[str, ...]
 

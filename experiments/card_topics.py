@@ -28,6 +28,8 @@ class Topic:
     """What measures it, with `{who}` for the judge in a command and `{name}` for its name alone."""
     wordless: bool = False
     """Can a reward model, which has no words, be asked this?"""
+    needs: str = "runs of this study are there, and none measured it"
+    """Why runs of the study may say nothing of it."""
 
 
 def _own(metrics: pd.DataFrame, judge: str) -> pd.DataFrame:
@@ -62,6 +64,7 @@ def _on_itself(metrics: pd.DataFrame, judge: str) -> pd.DataFrame:
     return found[(found["judge"] == POOLED) & (found["generator"] == judge)]
 
 
+_OWN = "needs answers of its own model that another judge has judged, too"
 _PAIR = "generators=[{name},OTHER]"
 TOPICS: tuple[Topic, ...] = (
     Topic(
@@ -88,6 +91,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic(
         "own_answers", "refsense", "Is it kinder to answers of its own model? (short answers)",
         ("same_model_delta",), _on_itself, f"experiment=refsense {{who}} data=verifiable_qa {_PAIR}",
+        needs=_OWN,
     ),
     Topic(
         "grounded", "evalpair", "Does it find a false claim in an answer?",
@@ -98,6 +102,7 @@ TOPICS: tuple[Topic, ...] = (
         "own_model", "evalpair", "Is it kinder to answers of its own model? (grounded answers)",
         ("recall_delta", "avoided_delta", "all_delta"), _on_itself,
         f"experiment=evalpair {{who}} data=grounded_demo {_PAIR} judges=[{{name}},OTHER]",
+        needs=_OWN,
     ),
     Topic(
         "confidence", "confidence", "Does its confidence tell right verdicts from wrong ones?",

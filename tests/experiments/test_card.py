@@ -88,6 +88,7 @@ def test_what_was_not_tested_is_said_with_the_command_that_tests_it(made):
     gaps = {gap.topic: gap for gap in read(made["other.json"]).not_tested}
     assert gaps.keys() >= {"trust", "reference", "calibration", "over_credit", "grounded", "own_model", "serving"}
     assert "both_orders" not in gaps
+    assert not [gap for gap in gaps.values() if str(made["other.json"].parents[1]) in gap.command]
     assert gaps["trust"].why == "no run of trust with this judge" and gaps["trust"].what == "C, phi, A, T"
     whole = read(made["scripted.json"])
     assert {gap.topic for gap in whole.not_tested} == {
@@ -228,3 +229,22 @@ def test_a_faulty_table_is_named(tmp_path, capsys):
 def test_card_help_and_schema(capsys):
     assert card.main(["--help"]) == 0 and "judge=NAME" in capsys.readouterr().out
     assert card.main(["--schema"]) == 0 and json.loads(capsys.readouterr().out)["title"] == "Card"
+
+
+def test_pages_lead_to_the_browser_where_a_report_has_made_one(tmp_path):
+    imported(tmp_path, "a b", "x")
+    (tmp_path / "judgebench" / "report").mkdir()
+    (tmp_path / "judgebench" / "report" / "verdicts.html").touch()
+    path, page = card.cards({"judge": "a b", "root": str(tmp_path), "out": "", "replicates": "0"})
+    assert read(path).runs[0].browser == "../judgebench/report/verdicts.html#judge=a+b&data=d"
+    assert "verdicts.html#judge=a+b&amp;data=d" in page.read_text(encoding="utf-8")
+
+
+def test_a_run_that_is_planned_and_not_finished_is_no_number(root, tmp_path):
+    study(tmp_path, "experiment=trust", "judge=scripted", "data.limit=4", "format=direct", "repeats=2")
+    study(tmp_path, "experiment=judgebench", "judge=scripted", "data.limit=4", "format=vanilla")
+    (tmp_path / "judgebench" / "verifiable" / "scripted" / "verdicts.parquet").unlink()
+    (tmp_path / "judgebench" / "verifiable" / "scripted" / "manifest.json").unlink()
+    found = read(card.cards({"judge": "scripted", "root": str(tmp_path), "out": "", "replicates": "0"})[0])
+    unfinished = next(gap for gap in found.not_tested if gap.topic == "unfinished")
+    assert (unfinished.what, "8 calls are planned" in unfinished.why) == ("judgebench on verifiable", True)
