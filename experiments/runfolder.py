@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import tables, verdicts
+from analysis import captions, tables, verdicts
 from analysis.columns import TableError
 from analysis.studies import STUDIES, Options, find
 from experiments.console import console, show
@@ -70,7 +70,8 @@ def measure(table: pd.DataFrame, settings: Settings, unreadable: str, folder: Pa
     except TableError as error:
         raise UserError(str(error)) from error
     verdicts.write(table, folder / "verdicts.parquet")
-    tables.publish(found.metrics, found.items, found.tables, folder)
+    note = captions.note(options.unreadable, options.replicates, options.interval, options.seed)
+    tables.publish(found.metrics, found.items, found.tables, folder, note)
     return next(iter(found.tables.values()))
 
 
