@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis import files, review, review_files, tables, verdicts
+from analysis import files, review, review_files, review_tables, tables, verdicts
 from analysis.columns import TableError
 from experiments.complaints import nearest
 from experiments.console import console, show
@@ -93,11 +93,7 @@ def summary(run: Path) -> None:
     for remark in (text for file in read for text in file.said):
         console.print(f"note: {remark}", markup=False, soft_wrap=True)
     found = review.outcomes(pd.concat([file.rows for file in read], ignore_index=True), drawn.labels)
-    made = {
-        "review_summary": review.summary(found),
-        "review_coverage": review.coverage(drawn.labels, found),
-        "review_agreement": review.agreement(found),
-    }
+    made = review_tables.tables(found, drawn.labels, str(rows["dataset"].iloc[0]))
     tables.save_tables(made, run)
     files.save(found, run / "review_outcomes.csv")
     for name, table in made.items():
