@@ -21,7 +21,7 @@ VALIDATE = ("item", "perturber", "validator", "gate", "by", "reading", "evidence
 """`reading` and not `outcome`: a gate that a validator leaves open is a row that later stages must see."""
 POOL = ("item", "perturber", "perturber_family", "kind", "status", "failed")
 GENERATE = ("item", "generator", "generator_family", "outcome", "answer", "cited", "invented_citations", "notes")
-LABEL = ("item", "generator", "labeller", "outcome", "behaviour", "rationale")
+LABEL = ("item", "generator", "labeller", "labeller_family", "outcome", "behaviour", "rationale")
 
 QUOTED = 500
 """Characters of a reply that is quoted because it can't be read."""
@@ -157,6 +157,7 @@ def label_row(item: str, generator: str, by: Player, answer: Answered[Label]) ->
         "item": item,
         "generator": generator,
         "labeller": by.model.name,
+        "labeller_family": by.model.family,
         "outcome": found.outcome,
         "behaviour": found.behaviour,
         "adopts": "" if found.adopts is None else found.adopts,

@@ -12,7 +12,9 @@ from judges.ask import Answered
 from judges.grounded.records import Flag
 from judges.grounded.values import holds
 
-_TOLD = ("behaviour", "adopts", "labeller")
+_TOLD = ("behaviour", "adopts", "labeller", "labeller_family")
+
+_TEXTS = ("behaviour", "labeller", "labeller_family", "perturber", "perturber_family")
 
 
 @dataclass(frozen=True)
@@ -29,11 +31,11 @@ class Judged:
 def verdict_table(dataset: str, judged: Sequence[Judged], pool: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
     """One row a judge and answer, columns as in `analysis.verdicts`; an answer that has no label has no gold."""
     rows = pd.DataFrame([_row(dataset, j) for j in judged])
-    status = pool.set_index("item")[["status", "perturber", "modified_passages"]]
+    status = pool.set_index("item")[["status", "perturber", "perturber_family", "modified_passages"]]
     known = labels.set_index(["item", "generator"])[list(_TOLD)]
     rows = rows.join(status, on="item").join(known, on=["item", "generator"])
     adopts = rows["adopts"].map({True: "ERROR", False: "NO_ERROR", "True": "ERROR", "False": "NO_ERROR"})
-    text = {name: rows[name].fillna("").astype(str) for name in ("behaviour", "labeller", "perturber")}
+    text = {name: rows[name].fillna("").astype(str) for name in _TEXTS}
     return rows.assign(gold=adopts.astype(object).where(adopts.notna(), None), **text).drop(columns="adopts")
 
 

@@ -64,6 +64,11 @@ def schema(properties: Mapping[str, object]) -> Constraint:
     )
 
 
-TEXT: Mapping[str, object] = {"type": "string", "maxLength": 2000}
+def text(longest: int) -> Mapping[str, object]:
+    """A text of at most so many characters: those of one reply together fit into its limit of tokens."""
+    return {"type": "string", "maxLength": longest}
+
+
+SHORT, TEXT = text(200), text(600)
 SHARE: Mapping[str, object] = {"type": "number", "minimum": 0, "maximum": 100}
 FLAG: Mapping[str, object] = {"type": "boolean"}

@@ -4,29 +4,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judges.grounded.asking import FLAG, TEXT, Asker, schema
+from judges.grounded.asking import FLAG, SHORT, TEXT, Asker, schema, text
 from judges.grounded.records import KINDS, MODEL_GATES, Asked, Gate, Perturbation, Perturbed, Rewrite
 from judges.grounded.replies import read_reply, text_of
 from judges.records import Completion, Request
 
 _REWRITE = {
     "type": "object",
-    "properties": {"passage_id": TEXT, "rewritten_text": {"type": "string"}, "skip_reason": TEXT},
+    "properties": {"passage_id": SHORT, "rewritten_text": {"type": "string"}, "skip_reason": SHORT},
     "required": ["passage_id", "rewritten_text", "skip_reason"],
     "additionalProperties": False,
 }
 PERTURBATION = schema(
     {
         "perturbation_type": {"enum": list(KINDS)},
-        "original_value": TEXT,
-        "perturbed_value": TEXT,
+        "original_value": SHORT,
+        "perturbed_value": SHORT,
         "atomic_claim_original": TEXT,
         "atomic_claim_perturbed": TEXT,
         "note": TEXT,
         "passages": {"type": "array", "items": _REWRITE},
     }
 )
-VALIDATION = schema({gate: FLAG for gate in MODEL_GATES} | {f"{gate}_evidence": TEXT for gate in MODEL_GATES})
+VALIDATION = schema({gate: FLAG for gate in MODEL_GATES} | {f"{gate}_evidence": text(300) for gate in MODEL_GATES})
 
 _SPARE = 1024
 """Tokens for the fields of a perturbation beside the rewritten passages."""

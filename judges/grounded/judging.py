@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judges.grounded.asking import FLAG, SHARE, TEXT, Asker, schema
+from judges.grounded.asking import FLAG, SHARE, SHORT, TEXT, Asker, schema, text
 from judges.grounded.records import BEHAVIOURS, Asked, Blind, Flag, Generated, Label, Passage, Perturbation
 from judges.grounded.replies import confidence_of, read_reply, text_of
 from judges.records import Completion, Request
 
 ANSWER = schema(
     {
-        "answer": {"type": "string", "maxLength": 4000},
-        "cited_passage_ids": {"type": "array", "items": TEXT},
+        "answer": text(1500),
+        "cited_passage_ids": {"type": "array", "items": text(40), "maxItems": 20},
         "is_refusal": FLAG,
-        "notes": TEXT,
+        "notes": SHORT,
     }
 )
 LABEL = schema(
@@ -29,8 +29,8 @@ JUDGEMENT = schema(
     {
         "explanation": TEXT,
         "contains_factual_error": FLAG,
-        "wrong_claim": TEXT,
-        "supporting_passage_id": TEXT,
+        "wrong_claim": text(400),
+        "supporting_passage_id": text(40),
         "confidence": SHARE,
     }
 )

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from analysis import files, verdicts
+from experiments import sweep
 
 
 def stage(folder, name):
@@ -36,6 +37,17 @@ def test_the_manifest_says_who_played_what_and_how_records_were_selected(evalpai
     }  # fmt: skip
     assert set(note["prompts"]) == {f"grounded/{s}" for s in ("perturb", "validate", "generate", "label", "judge")}
     assert note["calls"]["total"] == 35 and len(stage(folder, "select")) == 7
+
+
+def test_every_verdict_says_who_made_what_it_is_about(evalpair):
+    rows = verdicts.read([evalpair("data.limit=3") / "verdicts.parquet"])
+    for role in ("judge", "generator", "perturber", "labeller"):
+        assert set(rows[role]) == {"scripted"} and set(rows[f"{role}_family"]) == {"scripted"}
+
+
+def test_a_panel_has_one_folder_in_sweeps_too(tmp_path):
+    plain = {"study": "evalpair", "data": {"label": "d"}, "model": {"name": "m"}, "root": str(tmp_path), "panel": "p"}
+    assert sweep.point(plain).folder == tmp_path / "evalpair" / "d" / "p"
 
 
 def test_every_gate_has_a_row_with_its_evidence(evalpair):
