@@ -92,7 +92,7 @@ def engine_of(model: Model, settings: Settings) -> EngineSettings:
 
 
 def engines(cast: Sequence[Player], settings: Settings) -> OnDemand:
-    """Opens the engine of whichever of them is asked, one at a time, under one budget; none in a dry run.
+    """Opens the engine of whichever of them is asked, one with weights at a time, under one budget; none in a dry run.
 
     Raises:
         UserError: the budget is in dollars, and one of them is behind an API and has no price.
@@ -108,4 +108,5 @@ def engines(cast: Sequence[Player], settings: Settings) -> OnDemand:
             return Rehearsal(spec.name, found.model.price)
         return open_engine(spec, found.model.placement(), found.engine, budget)
 
-    return OnDemand(opened)
+    light = [one.spec for one in cast if isinstance(one.engine, ApiSettings | ScriptedSettings)]
+    return OnDemand(opened, light=lambda spec: spec in light)

@@ -113,19 +113,25 @@ def open_engine(model: ModelSpec, placement: Placement, settings: Settings, budg
 
 
 class OnDemand:
-    """Opens the engine that a request's model needs when it is needed, and never holds two at once.
+    """Opens the engine that a request's model needs when it is needed, and never holds two models' weights at once.
 
     Re-running a finished study asks nothing, so it loads nothing.
+
+    Args:
+        opener: opens the engine of a model.
+        light: whether a model's engine holds no weights here, so that no other need make room for it.
     """
 
-    def __init__(self, opener: Callable[[ModelSpec], OpenEngine]) -> None:
-        self._opener = opener
-        self._open: tuple[ModelSpec, OpenEngine] | None = None
+    def __init__(
+        self, opener: Callable[[ModelSpec], OpenEngine], light: Callable[[ModelSpec], bool] = lambda model: False
+    ) -> None:
+        self._opener, self._light = opener, light
+        self._open: list[tuple[ModelSpec, OpenEngine]] = []
 
     @property
     def fingerprint(self) -> str:
-        """The loaded engine's; empty while none is loaded."""
-        return self._open[1].fingerprint if self._open else ""
+        """The latest engine's; empty while none is open."""
+        return self._open[-1][1].fingerprint if self._open else ""
 
     def generate(self, requests: Sequence[Request], /) -> Iterator[tuple[Request, Completion]]:
         """Yields each completion as it finishes, one model after the other, the loaded one first."""
@@ -139,15 +145,14 @@ class OnDemand:
             yield from self._engine(model).generate(group)
 
     def forget(self) -> None:
-        """Has the loaded engine forget what it computed for earlier prompts, where it keeps any of that."""
-        if self._open and hasattr(self._open[1], "forget"):
-            self._open[1].forget()
+        """Has what is open forget what it computed for earlier prompts, where it keeps any of that."""
+        for _, engine in self._open:
+            if hasattr(engine, "forget"):
+                engine.forget()
 
     def close(self) -> None:
         """Closes what is open; may be called again."""
-        if self._open:
-            engine, self._open = self._open[1], None
-            engine.close()
+        self._close([model for model, _ in self._open])
 
     def __enter__(self) -> Self:
         return self
@@ -158,12 +163,17 @@ class OnDemand:
         self.close()
 
     def _holds(self, model: ModelSpec) -> bool:
-        return self._open is not None and self._open[0] == model
+        return any(held == model for held, _ in self._open)
+
+    def _close(self, models: Sequence[ModelSpec]) -> None:
+        for model in models:
+            engine = next(engine for held, engine in self._open if held == model)
+            self._open = [(held, other) for held, other in self._open if held != model]
+            engine.close()
 
     def _engine(self, model: ModelSpec) -> OpenEngine:
-        if self._open and self._holds(model):
-            return self._open[1]
-        self.close()
-        engine = self._opener(model)
-        self._open = model, engine
-        return engine
+        if not self._holds(model):
+            if not self._light(model):
+                self._close([held for held, _ in self._open if not self._light(held)])
+            self._open.append((model, self._opener(model)))
+        return next(engine for held, engine in self._open if held == model)

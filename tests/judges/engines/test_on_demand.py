@@ -56,6 +56,14 @@ def test_closes_one_model_before_it_opens_the_next(engine, log):
     assert answers == ["m", "m", "n"] and log == ["open m", "close m", "open n"]
 
 
+def test_an_engine_without_weights_takes_nobodys_place(log):
+    with OnDemand(lambda model: Recorded(model, log), light=lambda model: model.name == "api") as engine:
+        for name in ("m", "api", "m", "n", "api"):
+            list(engine.generate([ask(name)]))
+        assert log == ["open m", "open api", "close m", "open n"]
+    assert sorted(log[4:]) == ["close api", "close n"]
+
+
 def test_begins_with_the_model_that_is_loaded(engine, log):
     list(engine.generate([ask("n")]))
     list(engine.generate([ask("m"), ask("n", "again")]))
