@@ -4,7 +4,7 @@ from experiments.console import console
 from experiments.evalpair import Settings
 from experiments.evalpair.stages import stages, templates
 from experiments.staged import conduct
-from judges.data.grounded import load_grounded, select
+from judges.data.grounded import digest, load_grounded, select
 
 
 def study(settings: Settings) -> None:
@@ -14,12 +14,13 @@ def study(settings: Settings) -> None:
     for warning in loaded.warnings:
         console.print(f"note: {warning}", markup=False)
     chosen, funnel = select(loaded.records, data.limit or len(loaded.records), data.seed)
+    selected = {"items": len(chosen), "items_sha256": digest(chosen), "funnel": funnel}
     conduct(
         stages(settings),
         settings,
         settings.roles,
         chosen,
-        provenance={**loaded.provenance, "funnel": funnel},
+        provenance={**loaded.provenance, **selected},
         prompts={f"grounded/{name}": prompt.sha256 for name, prompt in templates(settings).items()},
         unreadable=settings.unreadable,
         folder=settings.root / settings.study / data.label / settings.panel,

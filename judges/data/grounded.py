@@ -16,7 +16,17 @@ from judges.data.passages import Grounded, Passage
 from judges.data.selection import select
 from judges.records import UserError
 
-__all__ = ["DEMO", "DEMO_TRUTH", "GROUNDED", "Grounded", "LoadedGrounded", "Passage", "load_grounded", "select"]
+__all__ = [
+    "DEMO",
+    "DEMO_TRUTH",
+    "GROUNDED",
+    "Grounded",
+    "LoadedGrounded",
+    "Passage",
+    "digest",
+    "load_grounded",
+    "select",
+]
 
 DEMO = Path(__file__).with_name("grounded_demo.jsonl")
 """Fictional records in GaRAGe's schema: 42 fit for selection, for all ten kinds of perturbation, and 5 unfit."""
@@ -69,7 +79,7 @@ def load_grounded(
     if not fit:
         raise UserError(f"{name}: no records left of {len(found)} read. Check data.path.")
     drawn = _draw(fit, limit, seed)
-    counts = {"records": len(drawn), "available": len(fit), "dropped": dropped, "records_sha256": _digest(drawn)}
+    counts = {"records": len(drawn), "available": len(fit), "dropped": dropped, "records_sha256": digest(drawn)}
     told = {"dataset": name, "files": [asdict(source)], **counts, "draw": {"limit": limit, "seed": seed}}
     said = [f"{name}: {len(ids)} record(s) left out, {why}: {', '.join(ids[:3])}." for why, ids in dropped.items()]
     return LoadedGrounded(drawn, told, tuple(said))
@@ -131,6 +141,7 @@ def _draw(records: Sequence[Grounded], limit: int | None, seed: int) -> tuple[Gr
     return tuple(records[i] for i in chosen)
 
 
-def _digest(records: Sequence[Grounded]) -> str:
+def digest(records: Sequence[Grounded]) -> str:
+    """sha256 of all that records hold."""
     content = orjson.dumps([asdict(record) for record in records], option=orjson.OPT_SORT_KEYS)
     return hashlib.sha256(content).hexdigest()

@@ -35,6 +35,7 @@ def test_the_manifest_says_who_played_what_and_how_records_were_selected(evalpai
     assert note["data"]["funnel"] == {
         "read": 47, "valid": 46, "seeking": 45, "no_false_premise": 44, "validated": 43, "eligible": 42, "selected": 7,
     }  # fmt: skip
+    assert note["data"]["items"] == 7 and len(note["data"]["items_sha256"]) == 64
     assert set(note["prompts"]) == {f"grounded/{s}" for s in ("perturb", "validate", "generate", "label", "judge")}
     assert note["calls"]["total"] == 35 and len(stage(folder, "select")) == 7
 
