@@ -27,7 +27,7 @@ PACKAGES = (
 
 def manifest(
     *, settings: Mapping[str, Any], command: list[str], data: Mapping[str, Any], prompts: Mapping[str, str],
-    model: Mapping[str, Any], calls: Mapping[str, Any], begun: datetime,
+    model: Mapping[str, Any], calls: Mapping[str, Any], begun: datetime, asked: int = 1,
 ) -> dict[str, Any]:  # fmt: skip
     """Everything that a run stood on, as plain JSON.
 
@@ -39,6 +39,7 @@ def manifest(
         model: the model's identity, as it enters the request keys.
         calls: what `calls` counted.
         begun: when the run began, with time zone.
+        asked: how many models were asked, each of which may have an engine of its own.
     """
     return {
         "command": command,
@@ -49,17 +50,17 @@ def manifest(
         "data": data,
         "prompts": prompts,
         "calls": calls,
-        "caveats": caveats(calls),
+        "caveats": caveats(calls, asked),
         "versions": {"python": platform.python_version(), **_versions()},
         "git": _git(),
         "machine": {"system": platform.platform(), "gpus": _gpus()},
     }
 
 
-def caveats(calls: Mapping[str, Any]) -> list[str]:
+def caveats(calls: Mapping[str, Any], asked: int = 1) -> list[str]:
     """What a reader of the numbers should know about how the calls were made."""
     engines, found = calls["engines"], []
-    if len(engines) > 1:
+    if len(engines) > asked:
         found.append("more than one engine answered: " + ", ".join(f"{n} by {name}" for name, n in engines.items()))
     if silent := sum(n for name, n in engines.items() if name.endswith("temperature-not-sent")):
         found.append(

@@ -71,6 +71,7 @@ def conduct(
         model={role: [asdict(p.spec) for p in found] for role, found in cast.items()},
         calls=calls(workshop.completions.values(), bar.asked),
         begun=begun,
+        asked=len({p.spec for p in everyone}),
     )
     note |= {"notes": workshop.notes} | _cost(everyone, workshop)
     publish(made[final], note, settings, unreadable, folder, title)
