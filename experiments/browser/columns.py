@@ -57,6 +57,9 @@ def gather(runs: Sequence[Run]) -> Verdicts:
         TableError: those of a run are faulty.
     """
     told = pd.concat([_slim(run, number) for number, run in enumerate(runs)], ignore_index=True)
+    if told.groupby(["judge", "dataset"])["run"].nunique().gt(1).any():
+        # One judge twice on one data set: which run a verdict is of is told by no other column.
+        told["folder"] = told["run"].map(dict(enumerate(f"{run.data}/{run.judge}" for run in runs)))
     names = [str(c) for c in told if c not in ("run", "row")]
     sorting = ["dataset", "item", "judge", *(f for f in (*FACTORS, "condition") if f not in ("order", "repeat"))]
     # Values are numbered in the order in which they are to be shown; only the numbers are sorted.

@@ -153,6 +153,15 @@ def test_two_runs_on_one_item_stand_together(tmp_path):
     assert [runs[r].judge for r in table.run] == ["org_one", "zwei ü"] * 2 and table.row.tolist() == [0, 1, 1, 0]
 
 
+def test_one_judge_twice_on_one_data_set_is_told_apart(tmp_path):
+    saved(tmp_path, pairs(("x", "AB", 0, "A"), judge="j"), "one")
+    runs = saved(tmp_path, pairs(("x", "AB", 0, "B"), judge="j"), "other")
+    browser.write(runs, tmp_path, tmp_path / "report")
+    assert told(tmp_path / "report", "folder") == ["data/one", "data/other"]
+    index = held(tmp_path / "report/verdicts/index.js")
+    assert "unstable" not in [c["name"] for c in index["columns"]]  # Two runs are no repeats of one.
+
+
 @given(st.text())
 def test_a_script_says_what_it_was_given_and_no_more(text):
     made = script("index", [text])
