@@ -1,4 +1,4 @@
-"""How long the metrics of a swapped-reference audit take: 13 judges x 4 data sets x 2 swaps x 1,000 items x 4 triplets."""
+"""Time of the metrics of a swapped-reference audit: 13 judges x 4 data sets x 2 swaps x 1,000 items x 4 triplets."""
 
 import resource
 import time
