@@ -48,19 +48,22 @@ def names(text: str, answer: str) -> bool:
     """Does a text name an answer: are the answer's words among the text's, side by side?
 
     Words count as wholes, so that 10 is not in 100 and `art` is not in `party`. An answer in a script without capital
-    letters may stand inside a longer word, because many of those scripts join prefixes and suffixes to a name.
+    letters may stand inside a longer word, because many of those scripts join prefixes and suffixes to a name; they
+    join them to numbers and to names in other scripts, too.
 
     >>> names("There are 10 campuses.", "10"), names("There are 100 campuses.", "10")
     (True, False)
-    >>> names("ఇది హైదరాబాద్‌లో ఉంది", "హైదరాబాద్"), names("It was Paris's first.", "Paris")
-    (True, True)
+    >>> names("ఇది హైదరాబాద్‌లో ఉంది", "హైదరాబాద్"), names("It was Paris's first.", "Paris"), names("1947లో", "1947")
+    (True, True, True)
     """
     whole, part = normal(text), normal(answer)
     if not part:
         return bool(answer.strip()) and answer.strip() in text
     if f" {part} " in f" {whole} ":
         return True
-    return len(part) > 1 and _joined(part) and part in whole
+    if part not in whole:
+        return False
+    return len(part) > 1 if _joined(part) else _among_affixes(part, whole)
 
 
 def names_any(text: str, answers: Iterable[str]) -> bool:
@@ -99,4 +102,15 @@ def _is_sign(character: str) -> bool:
 
 
 def _joined(text: str) -> bool:
-    return all(c.isspace() or _is_sign(c) or (c.isalpha() and c.upper() == c.lower()) for c in text)
+    return all(c.isspace() or _is_sign(c) or _is_caseless(c) for c in text)
+
+
+def _is_caseless(character: str) -> bool:
+    return character.isalpha() and character.upper() == character.lower()
+
+
+def _among_affixes(part: str, whole: str) -> bool:
+    """Is it there with nothing but spaces and letters of a script without capital letters next to it?"""
+    ends = ((m.start() - 1, m.end()) for m in re.finditer(re.escape(part), whole))
+    around = ((" " if i < 0 else whole[i], whole[j : j + 1] or " ") for i, j in ends)
+    return any(all(c == " " or _is_caseless(c) for c in pair) for pair in around)

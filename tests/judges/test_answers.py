@@ -51,6 +51,12 @@ def test_different_answers(one, other):
         ("他住在北京市。", "北京"),
         ("The sum is ١٢.", "12"),
         ("The answer is the Nile.", "The Nile"),
+        ("1947లో జరిగింది", "1947"),
+        ("౫న మొదలైంది", "5"),
+        ("عام ١٩٤٧م", "1947"),
+        ("1947年です", "1947"),
+        ("అది NASAలో ఉంది", "NASA"),
+        ("100లో 10వ భాగం", "10"),
     ],
 )
 def test_a_text_names_an_answer(text, answer):
@@ -68,6 +74,11 @@ def test_a_text_names_an_answer(text, answer):
         ("Paris", ""),
         ("Paris", "   "),
         ("anything at all", "?"),
+        ("100లో ఉంది", "10"),
+        ("the 10th of them", "10"),
+        ("3.5లో", "5"),
+        ("-5లో", "5"),
+        ("మే 15న", "5"),
     ],
 )
 def test_a_text_that_does_not(text, answer):
