@@ -92,26 +92,29 @@ def abstention(
         units: one row a verdict, from `analysis.confidence.places`.
         goal: what is to hold.
         rng: draws the halves and the verdicts for calibration.
-        signal: the signal to decide by; empty: the first of p, repeats, stated, orders, formats, margin and
-            reward_margin that the table has.
+        signal: the signal to decide by; empty: in each cell the first of p, repeats, stated, orders, formats, margin
+            and reward_margin that it has.
         splits: further random halves by which the guarantee is checked.
 
     Returns:
         One row a cell: the columns of the cell, signal, target_risk, delta, threshold, calibrated (verdicts, one a
         group), coverage and risk in the held-out half, coverage_all, splits, share_over (of the splits whose held-out
-        risk exceeds the target; chance in the held-out half adds to it), mean_risk, mean_coverage and note.
-        One row a verdict: the cell, item, order, signal, value, threshold, part (calibration or held-out) and
-        decision, keep or abstain.
+        risk exceeds the target; chance in the held-out half adds to it), mean_risk, mean_coverage and note. A cell
+        without the signal, or with fewer than 20 groups to calibrate on, has no threshold, and its note says so.
+        One row a verdict: the cell, item, order, signal, value, threshold, part (calibration or held-out; empty where
+        nothing was calibrated) and decision, keep or abstain.
 
     Raises:
-        TableError: the table lacks the signal, or a cell has fewer than 20 groups to calibrate on.
+        TableError: no cell has the signal and enough groups.
     """
-    name = _signal(units, signal)
+    names = _signals(units, signal)
     cells, verdicts = [], []
     for _, rows in units.groupby(list(CELL), dropna=False, sort=True).indices.items():
-        row, decided = _cell(units.iloc[rows], name, goal, rng, splits)
+        row, decided = _cell(units.iloc[rows], names, goal, rng, splits)
         cells.append(row)
         verdicts.append(decided)
+    if not any(row["calibrated"] for row in cells):
+        raise TableError("; ".join(dict.fromkeys(_named(row) for row in cells)))
     return pd.DataFrame(cells), pd.concat(verdicts, ignore_index=True)
 
 
@@ -130,43 +133,49 @@ def exported(table: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cell(
-    cell: pd.DataFrame, name: str, goal: Goal, rng: np.random.Generator, splits: int
+    cell: pd.DataFrame, names: Sequence[str], goal: Goal, rng: np.random.Generator, splits: int
 ) -> tuple[dict[str, Any], pd.DataFrame]:
+    name = next((n for n in names if cell[n].notna().any()), names[0])
     score, right = cell[name].to_numpy(dtype=float), cell["correct"].to_numpy(dtype=float)
     group = pd.factorize(clusters(cell), sort=True)[0].astype(np.intp)
     known = ~np.isnan(score) & ~np.isnan(right)
-    key = {c: cell[c].iloc[0] for c in CELL}
     groups = len(np.unique(group[known]))
+    found = dict.fromkeys(("coverage", "risk", "coverage_all", "share_over", "mean_risk", "mean_coverage"), np.nan)
+    limit, calibrated, parts = np.inf, 0, np.full(len(cell), "", dtype=object)
     if groups // 2 < FEWEST:
-        raise TableError(
-            f"{key['judge']} on {key['dataset']} {key['format']}: half of its {groups} groups with a gold label and "
-            f"the signal {name!r} is fewer than {FEWEST} to calibrate on; judge more items, or leave this cell out"
-        )
-    data = score[known], right[known], group[known]
-    limit, coverage, risk, calibrating = _halves(*data, goal, rng)
-    again = np.array([_halves(*data, goal, rng)[:3] for _ in range(splits)]).reshape(-1, 3)
-    keeps = score >= limit
-    row = {
-        **key,
-        "signal": name,
-        "target_risk": goal.risk,
-        "delta": goal.delta,
-        "threshold": limit,
-        "calibrated": groups // 2,
-        "coverage": coverage,
-        "risk": risk,
-        "coverage_all": keeps.mean(),
-        "splits": splits,
-        "share_over": (again[:, 2] > goal.risk).mean() if splits else np.nan,
-        "mean_risk": np.nanmean(again[:, 2]) if (~np.isnan(again[:, 2])).any() else np.nan,
-        "mean_coverage": again[:, 1].mean() if splits else np.nan,
-        "note": "" if np.isfinite(limit) else _why_none(groups // 2, goal),
-    }
-    parts = np.where(np.isin(group, calibrating), "calibration", "held-out")
+        note = _too_few(name, groups, recorded=not np.isnan(score).all())
+    else:
+        calibrated = groups // 2
+        limit, found, calibrating = _calibrated(score[known], right[known], group[known], goal, rng, splits)
+        parts = np.where(np.isin(group, calibrating), "calibration", "held-out")
+        found["coverage_all"] = (score >= limit).mean()
+        note = "" if np.isfinite(limit) else _why_none(calibrated, goal)
+    key = {c: cell[c].iloc[0] for c in CELL}
+    told = {"signal": name, "target_risk": goal.risk, "delta": goal.delta, "threshold": limit, "calibrated": calibrated}
+    checked = ("share_over", "mean_risk", "mean_coverage")
+    row = key | told | {n: found[n] for n in ("coverage", "risk", "coverage_all")}
+    row |= {"splits": splits if calibrated else 0} | {n: found[n] for n in checked} | {"note": note}
     decided = cell[[*CELL, "item", "order"]].assign(
-        signal=name, value=score, threshold=limit, part=parts, decision=np.where(keeps, "keep", "abstain")
+        signal=name, value=score, threshold=limit, part=parts, decision=np.where(score >= limit, "keep", "abstain")
     )
     return row, decided
+
+
+def _calibrated(
+    score: Array, right: Array, group: NDArray[np.intp], goal: Goal, rng: np.random.Generator, splits: int
+) -> tuple[float, dict[str, float], NDArray[np.intp]]:
+    """Threshold of one random half, what it does in the other one and in further halves, groups of the first."""
+    data = score, right, group
+    limit, coverage, risk, calibrating = _halves(*data, goal, rng)
+    again = np.array([_halves(*data, goal, rng)[:3] for _ in range(splits)]).reshape(-1, 3)
+    found = {
+        "coverage": coverage,
+        "risk": risk,
+        "share_over": float((again[:, 2] > goal.risk).mean()) if splits else np.nan,
+        "mean_risk": float(np.nanmean(again[:, 2])) if (~np.isnan(again[:, 2])).any() else np.nan,
+        "mean_coverage": float(again[:, 1].mean()) if splits else np.nan,
+    }
+    return limit, found, calibrating
 
 
 def _halves(
@@ -196,7 +205,8 @@ def _before_failure(passes: NDArray[np.bool_]) -> int:
     return int(len(passes) if passes.all() else passes.argmin())
 
 
-def _signal(units: pd.DataFrame, asked: str) -> str:
+def _signals(units: pd.DataFrame, asked: str) -> Sequence[str]:
+    """The signals that may decide, the first one first, of those that some cell has."""
     order = ("p", "repeats", "stated", "orders", "formats", "margin", "reward_margin", "p_mean")
     if asked and asked not in SIGNALS:
         raise TableError(f"there is no signal {asked!r}; choose {', '.join(SIGNALS)}")
@@ -204,7 +214,20 @@ def _signal(units: pd.DataFrame, asked: str) -> str:
     if not there:
         lacks = "; ".join(f"{name} needs {SIGNALS[name].needs}" for name in ([asked] if asked else order))
         raise TableError(f"the table does not hold a signal of confidence to decide by: {lacks}")
-    return there[0]
+    return there
+
+
+def _too_few(name: str, groups: int, *, recorded: bool) -> str:
+    if not recorded:
+        return f"no threshold: the signal {name!r} needs {SIGNALS[name].needs}"
+    return (
+        f"no threshold: half of its {groups} groups with a gold label and the signal {name!r} is fewer than {FEWEST} "
+        "to calibrate on; judge more items"
+    )
+
+
+def _named(row: dict[str, Any]) -> str:
+    return f"{' '.join(filter(None, (row['judge'], 'on', row['dataset'], row['format'])))}: {row['note']}"
 
 
 def _why_none(n: int, goal: Goal) -> str:

@@ -79,6 +79,35 @@ def test_fewer_than_20_to_calibrate_on_are_refused(n):
         abstention(places(table), Goal(0.2), rng=rng)
 
 
+def test_a_cell_that_has_too_few_says_so_and_the_others_have_their_thresholds():
+    rng = np.random.default_rng(0)
+    table = judged(200, rng, lambda p: p > 0.6)
+    few = table.head(30).assign(judge="few")
+    unsaid = table.assign(judge="unsaid", p_first=None)
+    table = pd.concat([table, few, unsaid], ignore_index=True)
+    cells, verdicts = abstention(places(table), Goal(0.2), rng=rng, splits=2)
+    rows = cells.set_index("judge")
+    assert np.isfinite(rows.loc["j", "threshold"])
+    assert rows.loc["j", "note"] == ""
+    assert (
+        rows.loc[["few", "unsaid"], ["threshold", "calibrated", "splits"]].to_numpy().tolist() == [[np.inf, 0, 0]] * 2
+    )
+    assert "half of its 30 groups" in rows.loc["few", "note"]
+    assert "needs log-probabilities" in rows.loc["unsaid", "note"]
+    left_out = verdicts[verdicts["judge"] != "j"]
+    assert set(left_out["decision"]) == {"abstain"}
+    assert set(left_out["part"]) == {""}
+
+
+def test_each_cell_is_decided_by_the_first_signal_that_it_has():
+    rng = np.random.default_rng(0)
+    table = judged(80, rng)
+    stated = table.assign(judge="k", confidence=table["p_first"], p_first=None)
+    table = pd.concat([table, stated], ignore_index=True)
+    cells, _ = abstention(places(table), Goal(0.4), rng=rng, splits=0)
+    assert dict(zip(cells["judge"], cells["signal"], strict=True)) == {"j": "p", "k": "stated"}
+
+
 def test_a_group_gives_one_verdict_for_calibration():
     rng = np.random.default_rng(0)
     table = judged(50, rng, orders=("AB", "BA"))
