@@ -19,6 +19,8 @@ from analysis.correction import Rate, judged, labelled, labels_needed, predictio
 from analysis.verdicts import CELL, READABLE, WINNERS, check
 
 GRADES = ("CORRECT", "INCORRECT")
+FEWEST = 2
+"""Labels without which nothing is corrected."""
 COLUMNS = (
     *("estimand", "estimator", "value", "ci_low", "ci_high", "n", "labels"),
     *("sensitivity", "specificity", "width", "labels_needed", "share_unreadable", "note"),
@@ -57,10 +59,12 @@ def corrected(
     Returns:
         Four rows a cell, its columns and `COLUMNS`: estimator `judge` (uncorrected), `labels` (Wilson),
         `rogan_gladen` and `ppi++`. n counts items without a label, labels those with one; labels_needed is for
-        `ppi++`, null where not even a label on every item makes the interval so narrow.
+        `ppi++`, null where not even a label on every item makes the interval so narrow. A cell with fewer than two
+        labels has only what the judge says, and its note says so.
 
     Raises:
-        TableError: the table is faulty, or a label is doubled, unknown, or of an item that was not judged.
+        TableError: the table is faulty, a label is doubled, unknown, or of an item that was not judged, or no cell has
+            two labels.
     """
     if not 0 < width < 1:
         raise TableError(f"width {width:g}: give a share above 0 and below 1")
@@ -70,6 +74,9 @@ def corrected(
     rows = []
     for _, at in table.groupby(list(CELL), dropna=False, sort=True).indices.items():
         rows += _cell(table.iloc[at], labels, estimand, width, level)
+    if all(row["labels"] < FEWEST for row in rows):
+        few = {f"{row['judge']} on {row['dataset']}: {_too_few(row['labels'])}": None for row in rows}
+        raise TableError("; ".join(few))
     return pd.DataFrame(rows).astype({"labels_needed": "Int64"})[[*CELL, *COLUMNS]]
 
 
@@ -142,26 +149,33 @@ def _cell(
     key = {c: cell[c].iloc[0] for c in CELL}
     shared = key | {"estimand": str(estimand), "n": len(many), "labels": len(y)}
     shared |= {"share_unreadable": 1 - len(readable) / len(cell), "width": width}
-    if len(y) < 2 or len(both) < 3:
-        raise TableError(f"{key['judge']} on {key['dataset']}: only {len(y)} readable items have a gold label")
     rates = _rates(many, f, y, level)
-    needed = labels_needed(many, f, y, width, level)
+    needed = labels_needed(many, f, y, width, level) if len(y) >= FEWEST else 0
     return [shared | _row(name, rate, f, y, needed) for name, rate in rates.items()]
 
 
 def _rates(many: Array, few: Array, gold: Array, level: float) -> dict[str, Rate]:
+    said = np.concatenate([many, few])
+    judge = judged(said, level) if len(said) > 1 else Rate(np.nan, 0.0, 1.0, "undefined: fewer than two readable items")
+    if len(gold) < FEWEST:
+        unknown = Rate(np.nan, 0.0, 1.0, f"undefined: {_too_few(len(gold))}")
+        return {"judge": judge, "labels": unknown, "rogan_gladen": unknown, "ppi++": unknown}
     return {
-        "judge": judged(np.concatenate([many, few]), level),
+        "judge": judge,
         "labels": labelled(gold, level),
         "rogan_gladen": rogan_gladen(many, few, gold, level),
         "ppi++": prediction_powered(many, few, gold, level),
     }
 
 
+def _too_few(labels: int) -> str:
+    return f"only {labels} readable item{'s have' if labels != 1 else ' has'} a gold label"
+
+
 def _row(name: str, rate: Rate, few: Array, gold: Array, needed: int) -> dict[str, Any]:
     numbers = {"estimator": name, "value": rate.value, "ci_low": rate.low, "ci_high": rate.high, "note": rate.note}
     rates: dict[str, Any] = {"sensitivity": np.nan, "specificity": np.nan, "labels_needed": None}
-    if name == "rogan_gladen":
+    if name == "rogan_gladen" and len(gold):
         rates["sensitivity"] = few[gold == 1].mean() if gold.any() else np.nan
         rates["specificity"] = 1 - few[gold == 0].mean() if not gold.all() else np.nan
     if name == "ppi++":

@@ -118,12 +118,27 @@ def test_pairs_are_read_as_the_share_of_verdicts_for_a(rows):
         ([("i0", ""), ("i1", "CORRECT")], "'gold' is empty in row 0"),
         ([(None, "CORRECT")], "'item' is empty in row 0"),
         ([], "has no rows"),
-        ([("i0", "CORRECT")], "only 1 readable items have a gold label"),
+        ([("i0", "CORRECT")], "only 1 readable item has a gold label"),
     ],
 )
 def test_faulty_labels_are_named(graded, labels, message):
     with pytest.raises(TableError, match=message):
         corrected(graded[0], pd.DataFrame(labels, columns=["item", "gold"]))
+
+
+def test_a_cell_without_labels_has_what_the_judge_says_and_says_why_no_more(graded):
+    table, labels = graded
+    elsewhere = table.assign(dataset="unlabelled")
+    both = pd.concat([table, elsewhere], ignore_index=True)
+    found = corrected(both, labels.assign(dataset=table["dataset"].iloc[0]))
+    pd.testing.assert_frame_equal(
+        found[found["dataset"] != "unlabelled"].reset_index(drop=True), corrected(table, labels).reset_index(drop=True)
+    )
+    bare = found[found["dataset"] == "unlabelled"].query("judge == 'j'").set_index("estimator")
+    assert bare.loc["judge", "value"] == found.query("dataset != 'unlabelled' and judge == 'j'")["value"].iloc[0]
+    assert bare["value"].drop("judge").isna().all()
+    assert (bare["note"].drop("judge") == "undefined: only 0 readable items have a gold label").all()
+    assert bare["labels_needed"].isna().all()
 
 
 def test_an_item_of_two_data_sets_needs_the_data_set(graded):
