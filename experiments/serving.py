@@ -40,6 +40,15 @@ class Settings(PairwiseSettings):
             )
         return self
 
+    @model_validator(mode="after")
+    def _in_one_process(self) -> "Settings":
+        if self.workers > 1 or self.shard:
+            raise ValueError(
+                "serving noise depends on which calls are served together: leave out workers= and shard=, which would "
+                "part them"
+            )
+        return self
+
     @property
     def wanted(self) -> tuple[ConditionName, ...]:
         """The conditions asked for and those that they are held against, in the order of `CONDITIONS`."""
@@ -53,6 +62,7 @@ def run(settings: Settings) -> None:
     from experiments.design import cross
     from experiments.manifest import calls, manifest
     from experiments.panel import panel
+    from experiments.rehearsal import Rehearsed
     from experiments.roster import player
     from experiments.serving_files import publish
     from judges.data import load
@@ -69,6 +79,8 @@ def run(settings: Settings) -> None:
     for name, why in skipped.items():
         console.print(f"no condition {name}: {why}", markup=False, soft_wrap=True)
     done = [name for name in settings.wanted if name not in skipped]
+    if settings.dry_run:
+        raise Rehearsed(_rehearsed(done, judge, trials, judged_by, folder / "calls"))
     answers, made = _serve(done, judge, trials, judged_by, settings, folder / "calls")
 
     note = manifest(
@@ -89,6 +101,27 @@ def run(settings: Settings) -> None:
     for caveat in note["caveats"]:
         console.print(f"note: {caveat}", markup=False, soft_wrap=True)
     show(publish(trials, answers, judged_by, settings, note, folder), f"serving: {settings.model.name}", folder)
+
+
+def _rehearsed(
+    names: Sequence[ConditionName], judge: "Step[Trial, Verdict]", trials: "Sequence[Trial]", judged_by: "Player",
+    calls: Path,
+) -> str:  # fmt: skip
+    """What a dry run says: the calls of all conditions that are not stored yet."""
+    from experiments.rehearsal import estimate
+    from judges.store import Store
+
+    requests = [judge.ask(trial, ())[0] for trial in trials]
+    missing: list[Request] = []
+    for name in names:
+        if (calls / name).is_dir():
+            with Store(calls / name) as store:
+                lacking = set(store.missing([r.key for r in requests]))
+            missing += [r for r in requests if r.key in lacking]
+        else:
+            missing += requests
+    said = estimate(missing, judged_by.spec.name, judged_by.model.price)
+    return f"dry run: {said}, under {len(names)} conditions; nothing was asked"
 
 
 def _serve(

@@ -54,9 +54,21 @@ def test_one_condition_brings_what_it_is_held_against(tmp_path):
     assert list(table["condition"].unique()) == ["alone", "batch_2"]
 
 
+def test_a_dry_run_counts_the_calls_of_every_condition_and_leaves_nothing(tmp_path):
+    done = run(tmp_path, "dry_run=true")
+    assert done.returncode == 0, done.stderr
+    assert f"dry run: {16 * len(HERE)} calls of scripted:coin" in done.stderr
+    assert f"under {len(HERE)} conditions; nothing was asked" in done.stderr
+    assert not list(tmp_path.rglob("*"))
+    assert run(tmp_path, "conditions=batch_2").returncode == 0
+    assert f"dry run: {16 * (len(HERE) - 2)} calls of" in run(tmp_path, "dry_run=true").stderr
+
+
 @pytest.mark.parametrize(
     ("word", "said"),
     [
+        ("workers=2", "leave out workers= and shard="),
+        ("shard=1/2", "leave out workers= and shard="),
         ("temperature=1.0", "serving noise is what greedy calls show"),
         ("repeats=2", "serving noise is what greedy calls show"),
         ("conditions=batch_3", "batch_3"),
