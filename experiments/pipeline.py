@@ -4,14 +4,18 @@ A stage asks models through the store, so making a table again costs no call tha
 edited is used as it stands and not made again.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from analysis import files
-from analysis.columns import TableError
+from analysis.columns import TEXT, TableError, rows_where
 from experiments.console import console
 from experiments.rehearsal import Rehearsed
 from experiments.stagefiles import StageFiles
@@ -40,6 +44,8 @@ class Stage:
     """Which role `stage.model=` recasts when this stage is run alone."""
     final: bool = False
     """Its table is the verdicts, which the run folder holds as such."""
+    key: tuple[str, ...] = ()
+    """Columns of text that tell its rows apart: never empty, and no two rows alike."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +76,15 @@ def usable(stage: Stage, table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     if "outcome" not in table:
         return table, ""
     there = table["outcome"] == "ok"
-    why = ", ".join(f"{n} {outcome}" for outcome, n in table.loc[~there, "outcome"].value_counts().items())
+    why = ", ".join(f"{n} {outcome or 'of no outcome: write ok'}" for outcome, n in _counted(table[~there]))
     lost = f"{stage.name}: {int((~there).sum())} of {len(table)} rows have no"
     lacking = f"{lost} verdict ({why})" if stage.final else f"{lost} result ({why}) and are left out"
     return table[there].reset_index(drop=True), lacking if why else ""
+
+
+def _counted(table: pd.DataFrame) -> Iterator[tuple[str, int]]:
+    found = table["outcome"].fillna("").astype(str).str.strip().value_counts()
+    return zip(found.index, found, strict=True)
 
 
 class _Line:
@@ -147,6 +158,9 @@ class _Line:
                 f"{path} has no column {', '.join(map(repr, absent))}: the table of stage {stage.name} has "
                 f"{', '.join(stage.columns)}; it has {', '.join(map(str, table.columns))}"
             )
+        texts = {name: [_text(cell) for cell in table[name].tolist()] for name in stage.columns}
+        table = table.assign(**{name: pd.Series(cells, table.index, TEXT) for name, cells in texts.items()})
+        _check_key(stage, table, path)
         return table
 
     def _remember(self, stage: Stage, table: pd.DataFrame) -> pd.DataFrame:
@@ -154,6 +168,29 @@ class _Line:
             self._workshop.note(lacking)
         self._tables[stage.name] = table
         return table
+
+
+def _text(cell: Any) -> str:
+    """A cell of a column of text; other formats than CSV may hold numbers, lists or nothing there."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, float) and (isnan(cell) or cell.is_integer()):
+        return "" if isnan(cell) else str(int(cell))
+    if isinstance(cell, list | np.ndarray):
+        return json.dumps(list(cell), ensure_ascii=False)
+    return "" if cell is None or cell is pd.NA else str(cell)
+
+
+def _check_key(stage: Stage, table: pd.DataFrame, path: Path) -> None:
+    lines = table.set_axis(pd.RangeIndex(2, len(table) + 2))  # as lines of a CSV file
+    for name in stage.key:
+        if (empty := lines[name].str.strip() == "").any():
+            raise UserError(f"{path}: the column {name!r} is empty in {rows_where(empty)}; each row needs one")
+    if stage.key and (again := lines.duplicated(list(stage.key))).any():
+        what = ", ".join(lines.loc[again, list(stage.key)].iloc[0])
+        raise UserError(
+            f"{path}: {rows_where(again)} has the {' and '.join(stage.key)} of an earlier row again, {what}; keep one"
+        )
 
 
 def _chosen(stages: Sequence[Stage], choice: Choice) -> list[Stage]:

@@ -59,24 +59,33 @@ def sample(workshop: Workshop, tables: Tables) -> pd.DataFrame:
     )
 
 
-SAMPLE = Stage("sample", "a question", sample, columns=_TEXTS)
+SAMPLE = Stage("sample", "a question", sample, columns=_TEXTS, key=("item",))
+
+
+def of_sample(stage: str, workshop: Workshop, table: pd.DataFrame, items: Mapping[str, Item]) -> pd.DataFrame:
+    """The rows of a stage's table that are about one of the items; says how many are not."""
+    known = table["item"].isin(items)
+    if not known.all():
+        other = table.loc[~known, "item"].iloc[0]
+        workshop.note(f"{stage}: {(~known).sum()} rows on questions that the sample lacks are left out: {other}, ...")
+    return table[known].reset_index(drop=True)
 
 
 def items_of(table: pd.DataFrame) -> dict[str, Item]:
     """The items that a table of questions stands for, by id.
 
     Raises:
-        UserError: two rows have one id, or a list of answers can't be read; names the row.
+        UserError: a row has no question, or answers or page views that can't be read; names the item.
     """
     told = table[list(_TEXTS)].astype(object)
     rows: list[dict[str, str]] = told.where(told.notna(), "").to_dict("records")  # type: ignore[assignment]
-    if (again := told["item"].duplicated()).any():
-        raise UserError(f"the table of stage sample has the item {told.loc[again, 'item'].iloc[0]!r} twice")
-    visits = pd.to_numeric(table["popularity"], errors="coerce") if "popularity" in table else [None] * len(table)
+    visits = table["popularity"] if "popularity" in table else [None] * len(table)
     return {row["item"]: _item(row, number) for row, number in zip(rows, visits, strict=True)}
 
 
 def _item(row: Mapping[str, str], visits: Any) -> Item:
+    if not row["question"].strip():
+        raise UserError(f"item {row['item']}: the column question is empty; write one, or delete the row")
     return Item(
         id=row["item"],
         dataset=row["dataset"],
@@ -87,7 +96,7 @@ def _item(row: Mapping[str, str], visits: Any) -> Item:
         group=row["group"] or row["item"],
         language=row["language"],
         entity_type=row["entity_type"],
-        popularity=None if pd.isna(visits) else int(visits),
+        popularity=_visits(visits, row["item"]),
     )
 
 
@@ -115,6 +124,15 @@ def verdicts(
 ) -> pd.DataFrame:
     """The verdict table, a row an answer graded."""
     return tabulate(study, player.model, [single.trial for single in singles], answered)
+
+
+def _visits(cell: Any, item: str) -> int | None:
+    if pd.isna(cell) or cell == "":
+        return None
+    try:
+        return int(float(cell))
+    except (ValueError, OverflowError):
+        raise UserError(f"item {item}: the column popularity must hold a number or nothing; got {cell!r}") from None
 
 
 def _accepted(cell: str, item: str) -> tuple[str, ...]:

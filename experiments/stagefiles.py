@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis import files
+from judges.records import UserError
 
 
 class StageFiles:
@@ -25,10 +26,16 @@ class StageFiles:
         return self._folder / f"{name}.csv"
 
     def find(self, name: str) -> Path | None:
-        """The file that holds a stage's table, if there is one."""
-        return next(
-            (p for kind in ("csv", "parquet", "jsonl") if (p := self._folder / f"{name}.{kind}").is_file()), None
-        )
+        """The file that holds a stage's table, if there is one.
+
+        Raises:
+            UserError: there are several.
+        """
+        named = (self._folder / f"{name}.{kind}" for kind in ("csv", "parquet", "jsonl"))
+        found = [path for path in named if path.is_file()]
+        if len(found) > 1:
+            raise UserError(f"{' and '.join(map(str, found))} both hold the table of stage {name}; keep one of them")
+        return found[0] if found else None
 
     def edited(self, name: str) -> Path | None:
         """The file of a stage, if it is not as it was written."""
@@ -53,6 +60,11 @@ class StageFiles:
             found: dict[str, list[str]] = json.loads(self._record.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
+        except ValueError as error:
+            raise UserError(
+                f"{self._record} is damaged ({error}), so that it can't be told which tables were edited by hand; "
+                "delete it to keep those in this folder as they are"
+            ) from error
         return found
 
 

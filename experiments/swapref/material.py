@@ -7,6 +7,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
+from analysis.cells import OVERALL
 from experiments import single
 from experiments.pipeline import Tables
 from experiments.swapref import Settings, Swap, swaps
@@ -17,7 +18,7 @@ from judges.answering import Answerer, Written
 from judges.construction import Claim, Typer, Writer, fault
 from judges.entity_types import by_rule
 from judges.prompts import Prompt, fill
-from judges.records import Item
+from judges.records import Item, UserError
 
 SIDES = ("original", "swapped")
 _KINDS = get_args(Swap)
@@ -25,7 +26,10 @@ _KINDS = get_args(Swap)
 
 def prompts_used(settings: Settings) -> list[tuple[str, str]]:
     """The templates, as method and name."""
-    names = [*([] if settings.typer == "rules" else ["entity_type"]), _sentence(settings)]
+    names = [
+        *([] if settings.typer == "rules" else ["entity_type"]),
+        "plain" if settings.writer == "template" else "sentence",
+    ]
     return [("answering", "belief"), *(("construction", name) for name in names)]
 
 
@@ -50,7 +54,10 @@ def beliefs(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFr
 
 def swap(settings: Settings, lenders: Sequence[Item], workshop: Workshop, tables: Tables) -> pd.DataFrame:
     """One row a question and swap: the answer that takes the place of the right one, and the item it was taken from."""
-    items = [i for i in single.items_of(tables["sample"]).values() if i.answers]
+    sampled = single.items_of(tables["sample"])
+    items = [i for i in sampled.values() if i.answers]
+    if without := [name for name, item in sampled.items() if not item.answers]:
+        workshop.note(f"swap: {len(without)} of {len(sampled)} items have no accepted answer: {without[0]}, ...")
     types = dict(zip(tables["entity_type"]["item"], tables["entity_type"]["entity_type"], strict=True))
     if settings.typer == "rules":
         lenders = [i if i.entity_type or not i.answers else _by_rule(i) for i in lenders]
@@ -72,7 +79,7 @@ def swap(settings: Settings, lenders: Sequence[Item], workshop: Workshop, tables
 def candidates(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFrame:
     """Two rows a swap: a sentence that gives the original answer and one that gives the swapped one, checked."""
     items = single.items_of(tables["sample"])
-    table = _sides(tables["swap"])
+    table = _sides(swapped(workshop, tables["swap"], items))
     entities = [items[i].answers[0] if side == "original" else swapped for i, side, swapped in _each(table)]
     claims = [Claim(items[item], entity) for item, entity in zip(table["item"], entities, strict=True)]
     written = _write(settings, workshop, claims)
@@ -83,6 +90,21 @@ def candidates(settings: Settings, workshop: Workshop, tables: Tables) -> pd.Dat
     return table[["item", "swap", "side"]].assign(
         entity=entities, text=[w.text for w in written], outcome=outcomes, reason=faults
     )
+
+
+def swapped(workshop: Workshop, table: pd.DataFrame, items: Mapping[str, Item]) -> pd.DataFrame:
+    """The table of swaps, which a person may have edited, without those of items that can't be swapped.
+
+    Raises:
+        UserError: a swap has a name that metrics can't go by, or no swapped answer.
+    """
+    table = single.of_sample("swap", workshop, table, {name: item for name, item in items.items() if item.answers})
+    if (wrong := table["swap"].str.contains("/") | (table["swap"] == OVERALL)).any():
+        raise UserError(f"the table of stage swap has a swap called {table.loc[wrong, 'swap'].iloc[0]!r}: rename it")
+    if (lacking := table["swapped"].str.strip() == "").any():
+        item, kind = table.loc[lacking, ["item", "swap"]].iloc[0]
+        raise UserError(f"the table of stage swap has no swapped answer for item {item}, swap {kind}: delete the row")
+    return table
 
 
 def _typed(settings: Settings, workshop: Workshop, claims: Sequence[Claim]) -> list[Written]:
@@ -144,8 +166,9 @@ def _each(table: pd.DataFrame) -> list[tuple[str, str, str]]:
 
 
 def _write(settings: Settings, workshop: Workshop, claims: Sequence[Claim]) -> list[Written]:
-    prompt = _prompt(settings, "construction", _sentence(settings))
-    if not (writers := workshop.players("writer")):
+    writers = workshop.players("writer")
+    prompt = _prompt(settings, "construction", "sentence" if writers else "plain")
+    if not writers:
         return [Written(fill(prompt.instruction, {"answer": claim.answer})) for claim in claims]
     (writer,) = writers
     step = Writer(writer.spec, prompt, writer.model.thinking)
@@ -157,10 +180,6 @@ def _fault(item: Item, side: str, swapped: str, written: Written) -> str:
         return written.reason
     own, other = (item.answers, (swapped,)) if side == "original" else ((swapped,), item.answers)
     return fault(written.text, own, other)
-
-
-def _sentence(settings: Settings) -> str:
-    return "plain" if settings.writer == "template" else "sentence"
 
 
 def _prompt(settings: Settings, method: str, name: str) -> Prompt:

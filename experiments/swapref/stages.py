@@ -13,7 +13,7 @@ from experiments.swapref import Settings, material
 from experiments.workshop import Workshop
 from judges import prompts
 from judges.pointwise import SAMPLES, TEMPERATURE, Single, Way, way
-from judges.records import Item
+from judges.records import Item, UserError
 
 _STRATEGIES: Mapping[str, tuple[str, str, int]] = {
     "standard": ("reference", "word", 1),
@@ -35,20 +35,22 @@ def stages(settings: Settings, lenders: Sequence[Item] = ()) -> list[Stage]:
     """
     types = Stage(
         "entity_type", "the type of an answer", partial(material.entity_types, settings),
-        needs=("sample",), columns=("item", "entity_type"), role="typer",
+        needs=("sample",), columns=("item", "entity_type"), key=("item",), role="typer",
     )  # fmt: skip
     beliefs = Stage(
         "beliefs", "the judge's own answer", partial(material.beliefs, settings),
-        needs=("sample",), columns=("item", "belief"), role="judge",
+        needs=("sample",), columns=("item", "belief"), key=("item",), role="judge",
     )  # fmt: skip
     believed = ("beliefs",) if "evaluator_knowledge" in settings.swap else ()
     swap = Stage(
         "swap", "a swapped answer", partial(material.swap, settings, lenders),
-        needs=("entity_type", "sample", *believed), columns=("item", "swap", "swapped"), role="judge",
+        needs=("entity_type", "sample", *believed), columns=("item", "swap", "swapped"),
+        key=("item", "swap"), role="judge",
     )  # fmt: skip
     candidates = Stage(
         "candidates", "a sentence that gives an answer", partial(material.candidates, settings),
-        needs=("swap", "sample"), columns=("item", "swap", "side", "text"), role="writer",
+        needs=("swap", "sample"), columns=("item", "swap", "side", "entity", "text"),
+        key=("item", "swap", "side"), role="writer",
     )  # fmt: skip
     judge = Stage(
         "judge", "a verdict", partial(verdicts, settings),
@@ -79,12 +81,12 @@ def verdicts(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataF
     """One row a triplet and strategy: references and candidates of both sides, crossed."""
     items = single.items_of(tables["sample"])
     sides = material.SIDES
-    swaps = tables["swap"]
-    written = tables["candidates"].pivot(index=["item", "swap"], columns="side", values="text").reindex(columns=sides)
-    both = written.dropna().add_prefix("says_").reset_index()
-    pairs = swaps.merge(both, on=["item", "swap"]).to_dict("records")
+    swaps = material.swapped(workshop, tables["swap"], items)
+    pairs = swaps.merge(_sentences(tables["candidates"], swaps, items), on=["item", "swap"]).to_dict("records")
     if lacking := len(swaps) - len(pairs):
         workshop.note(f"judge: {lacking} of {len(swaps)} swaps lack a sentence for one of their answers")
+    if not pairs:
+        raise UserError("there is nothing to judge: no swap with a sentence for each of its answers is left")
     trials = [
         _triplet(settings, items[pair["item"]], pair, strategy, reference, candidate)
         for pair in pairs
@@ -98,6 +100,32 @@ def verdicts(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataF
         freshness=[i.source if i.dataset == "freshqa" else "" for i in judged],
         popularity=pd.Series([i.popularity for i in judged], dtype="float64"),
     )
+
+
+def _sentences(table: pd.DataFrame, swaps: pd.DataFrame, items: Mapping[str, Item]) -> pd.DataFrame:
+    """The sentences of both sides of each swap that has both, one row a swap.
+
+    Raises:
+        UserError: a row is of neither side, or gives another answer than the table of swaps says.
+    """
+    if (neither := ~table["side"].isin(material.SIDES)).any():
+        raise UserError(
+            f"the table of stage candidates has the side {table.loc[neither, 'side'].iloc[0]!r}; it is one of "
+            f"{', '.join(material.SIDES)}"
+        )
+    known = table.merge(swaps[["item", "swap", "swapped"]], on=["item", "swap"])
+    own = [items[item].answers[0] for item in known["item"]]
+    due = known["swapped"].where(known["side"] == "swapped", own)
+    if (other := known["entity"] != due).any():
+        first = known[other].iloc[0]
+        raise UserError(
+            f"the tables of stages swap and candidates don't belong together: for item {first['item']}, swap "
+            f"{first['swap']}, side {first['side']}, the one has {due[other].iloc[0]!r}, the other a sentence on "
+            f"{first['entity']!r}. Run stage=candidates on the table of swaps that is in the run folder"
+        )
+    told = known[known["text"].str.strip() != ""]
+    wide = told.pivot(index=["item", "swap"], columns="side", values="text").reindex(columns=material.SIDES)
+    return wide.dropna().add_prefix("says_").reset_index()
 
 
 def _triplet(

@@ -96,7 +96,8 @@ def by_name(items: Sequence[Item], names: Sequence[str], rng: np.random.Generato
 
 def by_belief(items: Sequence[Item], beliefs: Mapping[str, str]) -> pd.DataFrame:
     """The judge's own answer, for the items where it can't pass for the right one; columns as in `by_type`."""
-    differing = [i for i in items if i.id in beliefs and not overlap(beliefs[i.id], i.answers)]
+    believed = [i for i in items if beliefs.get(i.id, "").strip()]
+    differing = [i for i in believed if not overlap(beliefs[i.id], i.answers)]
     return _rows(differing, [beliefs[i.id] for i in differing], [""] * len(differing), [""] * len(differing))
 
 

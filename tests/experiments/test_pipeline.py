@@ -50,8 +50,8 @@ def join(workshop, tables):
 
 
 STAGES = (
-    Stage("shout", "a shouted word", shout, columns=("item", "said")),
-    Stage("join", "a word with its mark", join, needs=("shout",), columns=("item", "joined")),
+    Stage("shout", "a shouted word", shout, columns=("item", "said"), key=("item",)),
+    Stage("join", "a word with its mark", join, needs=("shout",), columns=("item", "joined"), key=("item",)),
 )
 
 
@@ -109,6 +109,48 @@ def test_another_table_can_be_fed_to_a_stage(go, tmp_path):
         go("join", mine)
     with pytest.raises(UserError, match=r"none\.csv cannot be read"):
         go("join", tmp_path / "none.csv")
+
+
+def test_a_table_in_another_format_is_read_as_its_csv_would_be(go, tmp_path):
+    mine = tmp_path / "mine.jsonl"
+    mine.write_text('{"item": 7, "said": 42}\n{"item": "8", "said": ["x"]}\n{"item": 9.5, "said": null}\n')
+    assert joined(go("join", mine)[0]) == ["42!", '["X"]!', "!"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("7,x\n8,y\n7,z\n", r"mine\.csv: row 4 has the item of an earlier row again, 7"),
+        ("7,x\n ,y\n", r"mine\.csv: the column 'item' is empty in row 3"),
+    ],
+)
+def test_rows_that_cannot_be_told_apart_are_an_error_that_names_the_line(go, tmp_path, rows, said):
+    mine = tmp_path / "mine.csv"
+    mine.write_text("item,said\n" + rows)
+    with pytest.raises(UserError, match=said):
+        go("join", mine)
+
+
+def test_a_row_that_was_added_without_an_outcome_is_named_as_such(go, tmp_path):
+    mine = tmp_path / "mine.csv"
+    mine.write_text("item,said,outcome\n7,x,ok\n8,y,\n")
+    made, workshop = go("join", mine)
+    assert joined(made) == ["X!"]
+    assert workshop.notes == ["shout: 1 of 2 rows have no result (1 of no outcome: write ok) and are left out"]
+
+
+def test_two_files_for_one_table_are_an_error(go, tmp_path):
+    go()
+    (tmp_path / "run" / "stages" / "shout.jsonl").write_text('{"item": 1, "said": "x"}\n')
+    with pytest.raises(UserError, match=r"shout\.csv and .*shout\.jsonl both hold the table of stage shout"):
+        go()
+
+
+def test_a_damaged_record_of_what_was_written_is_named(go, tmp_path):
+    go()
+    (tmp_path / "run" / "stages" / ".written.json").write_text("{")
+    with pytest.raises(UserError, match=r"\.written\.json is damaged .* delete it"):
+        go()
 
 
 def test_a_stage_without_its_input_says_what_is_missing_and_how_to_make_it(go, monkeypatch):

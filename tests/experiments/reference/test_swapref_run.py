@@ -3,6 +3,8 @@
 import pandas as pd
 import pytest
 
+from experiments.swapref import material
+from judges.construction import Writer
 from judges.records import UserError
 
 ALL = "swap=[type_preserving,type_changing,popularity_high,popularity_low,evaluator_knowledge]"
@@ -159,6 +161,82 @@ def test_one_stage_at_a_time_and_fed_from_a_file(study, tmp_path):
     table[table["item"] != table["item"].iloc[0]].to_csv(own, index=False)
     ran = study("swapref", *words, "stage=judge", f"stage.input={own}")
     assert ran.verdicts["item"].nunique() == table["item"].nunique() - 1
+
+
+FEW = ("model.script=follows_reference", "data.limit=6", "swap=type_preserving", "format=standard")
+
+
+def edited(ran, stage, change, path=None):
+    table = pd.read_csv(ran.folder / "stages" / f"{stage}.csv", dtype=str, keep_default_na=False)
+    change(table).to_csv(path or ran.folder / "stages" / f"{stage}.csv", index=False)
+
+
+def put(column, value):
+    def change(table):
+        table.loc[0, column] = value
+        return table
+
+    return change
+
+
+def test_sentences_on_other_answers_than_the_table_of_swaps_are_refused(study, tmp_path):
+    ran, own = study("swapref", *FEW), tmp_path / "swap.csv"
+    edited(ran, "swap", put("swapped", "Elsewhere"), own)
+    study("swapref", *FEW, "stage=candidates", f"stage.input={own}")
+    with pytest.raises(UserError, match=r"swap and candidates don't belong together.*a sentence on 'Elsewhere'"):
+        study("swapref", *FEW, "stage=judge")
+    own.replace(ran.folder / "stages" / "swap.csv")
+    assert numbers(study("swapref", *FEW, "stage=judge"))["type_preserving"] == [1, 1, 1, 1, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("stage", "column", "value", "said"),
+    [
+        ("swap", "swap", "my/own", "a swap called 'my/own'"),
+        ("swap", "swap", "overall", "a swap called 'overall'"),
+        ("swap", "swapped", " ", "no swapped answer for item"),
+        ("candidates", "side", "left", "the side 'left'; it is one of original, swapped"),
+        ("sample", "question", "", "the column question is empty"),
+        ("sample", "popularity", "12,345", "popularity must hold a number or nothing; got '12,345'"),
+        ("sample", "answers", "Rome", "answers must hold a JSON list"),
+        ("sample", "item", "", "the column 'item' is empty in row 2"),
+    ],
+)
+def test_a_fault_in_an_edited_table_is_named(study, stage, column, value, said):
+    edited(study("swapref", *FEW), stage, put(column, value))
+    with pytest.raises(UserError, match=said):
+        study("swapref", *FEW)
+
+
+def test_rows_that_fit_nothing_are_left_out_and_counted(study):
+    ran = study("swapref", *FEW)
+    edited(ran, "swap", put("item", "nosuch"))
+    ran = study("swapref", *FEW)
+    assert any("swap: 1 rows on questions that the sample lacks are left out: nosuch" in note for note in ran.notes)
+    assert ran.verdicts["item"].nunique() == 5
+
+
+def test_an_emptied_candidate_is_not_judged(study):
+    ran = study("swapref", *FEW)
+    edited(ran, "candidates", put("text", ""))
+    ran = study("swapref", *FEW)
+    assert any("1 of 6 swaps lack a sentence" in note for note in ran.notes)
+    assert numbers(ran)["type_preserving"] == [1, 1, 1, 1, 1, 1, 0]
+
+
+def test_a_study_with_nothing_left_to_judge_says_so(study):
+    ran = study("swapref", *FEW)
+    edited(ran, "swap", lambda table: table.iloc[:0])
+    with pytest.raises(UserError, match="nothing to judge"):
+        study("swapref", *FEW)
+
+
+def test_a_writer_named_for_its_stage_alone_is_asked_for_sentences(study, monkeypatch):
+    asked = []
+    monkeypatch.setattr(material, "Writer", lambda spec, prompt, thinking: asked.append(prompt) or Writer(spec, prompt))
+    study("swapref", *FEW, "stage=swap")
+    study("swapref", *FEW, "stage=candidates", "stage.model=scripted:accepts_all")
+    assert "one complete sentence" in asked[0].instruction
 
 
 def test_a_model_for_a_stage_that_asks_none_is_an_error(study):
