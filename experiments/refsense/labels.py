@@ -43,9 +43,24 @@ def read(path: Path) -> pd.DataFrame:
     return table.reset_index(drop=True)
 
 
-def join(verdicts: pd.DataFrame, labels: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    """The verdicts with the columns human and human_2, and how many labels found no answer to go with."""
-    keys = verdicts[list(_KEY)].drop_duplicates()
-    unused = len(labels) - len(labels.merge(keys, on=list(_KEY)))
+def unused(labels: pd.DataFrame, answers: pd.DataFrame) -> int:
+    """How many labels go with none of the answers.
+
+    Raises:
+        UserError: all of them; says which generators either names.
+    """
+    here = pd.MultiIndex.from_frame(labels[list(_KEY)]).isin(pd.MultiIndex.from_frame(answers[list(_KEY)]))
+    left = int((~here).sum())
+    if left and left == len(labels):
+        told, judged = (", ".join(sorted(set(table["generator"]))[:5]) for table in (labels, answers))
+        raise UserError(
+            f"labels: none of the {left} goes with an answer that is judged here. They are answers of {told} to items"
+            f" such as {labels['item'].iloc[0]}; judged are answers of {judged}, to such as {answers['item'].iloc[0]}"
+        )
+    return left
+
+
+def join(verdicts: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
+    """The verdicts with the columns human and human_2."""
     joined = verdicts.merge(labels, on=list(_KEY), how="left")
-    return joined.assign(**{name: joined[name].replace("", None) for name in _PEOPLE}), unused
+    return joined.assign(**{name: joined[name].replace("", None) for name in _PEOPLE})

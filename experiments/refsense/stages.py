@@ -15,7 +15,7 @@ from experiments.workshop import Workshop
 from judges import prompts
 from judges.answering import Answerer
 from judges.pointwise import FORMATS, TEMPERATURE, Layout, Single, Way, way
-from judges.records import Item
+from judges.records import Item, UserError
 
 _SETTINGS: Mapping[str, tuple[Layout, str]] = {
     "NR": ("none", "answers"),
@@ -36,15 +36,17 @@ def stages(settings: Settings, lenders: Sequence[Item] = ()) -> list[Stage]:
     """
     answers = Stage(
         "answers", "an answer of a generator", partial(answer, settings),
-        needs=("sample",), columns=("item", "generator", "generator_family", "answer"), role="generator",
+        needs=("sample",), columns=("item", "generator", "generator_family", "answer"),
+        key=("item", "generator"), role="generator",
     )  # fmt: skip
     dealt = Stage(
         "others", "another item's answer", partial(deal, settings, lenders),
-        needs=("sample",), columns=("item", "other"),
+        needs=("sample",), columns=("item", "other"), key=("item",),
     )  # fmt: skip
     calibrated = ("others",) if settings.calibration else ()
+    people = None if settings.labels is None else labels.read(settings.labels)  # Faults show before a call is made.
     judge = Stage(
-        "judge", "a verdict", partial(verdicts, settings),
+        "judge", "a verdict", partial(verdicts, settings, people),
         needs=("answers", "sample", *calibrated), role="judge", final=True,
     )  # fmt: skip
     return [single.SAMPLE, answers, *([dealt] if calibrated else []), judge]
@@ -108,11 +110,15 @@ def deal(settings: Settings, lenders: Sequence[Item], workshop: Workshop, tables
     return table.assign(outcome=np.where(lacking, "excluded", "ok"))
 
 
-def verdicts(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFrame:
+def verdicts(settings: Settings, people: pd.DataFrame | None, workshop: Workshop, tables: Tables) -> pd.DataFrame:
     """One row a graded answer: right and other answers without a reference, then each generator's in every setting."""
     items = single.items_of(tables["sample"])
-    answers = tables["answers"].assign(answer=tables["answers"]["answer"].fillna(""))
+    answers = single.of_sample("answers", workshop, tables["answers"], items)
     trials = [*_calibration(settings, items, tables), *_sensitivity(settings, workshop, items, answers)]
+    if not trials:
+        raise UserError("there is nothing to judge: no question of the sample has an answer")
+    if people is not None and (unused := labels.unused(people, answers)):
+        workshop.note(f"labels: {unused} of {len(people)} go with no answer that is judged here")
     player = workshop.only("judge")
     step = single.judge(player, ways(settings), seed=settings.seed, logprobs=settings.logprobs)
     table = single.verdicts(settings.study, player, trials, workshop.ask(step, trials))
@@ -124,7 +130,7 @@ def verdicts(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataF
         invented=empty & table["extracted"].fillna("").str.strip().ne(""),
     )
     _tell_of_empty(workshop, table)
-    return _labelled(settings, workshop, table)
+    return table.assign(human=None, human_2=None) if people is None else labels.join(table, people)
 
 
 def _calibration(settings: Settings, items: Mapping[str, Item], tables: Tables) -> Iterator[Single]:
@@ -146,11 +152,9 @@ def _sensitivity(
     if without and set(settings.reference) - {"NR"}:
         some = ", ".join(without[:5])
         workshop.note(f"judge: {len(without)} items have no reference and are left out of all settings but NR: {some}")
-    if unknown := sorted(set(answers["item"]) - set(items)):
-        workshop.note(f"judge: answers to {len(unknown)} questions outside the sample are left out: {unknown[0]}, ...")
     for item, generator, text in zip(answers["item"], answers["generator"], answers["answer"], strict=True):
         for setting, form in product(settings.reference, settings.format):
-            if item in items and (items[item].answers or setting == "NR"):
+            if items[item].answers or setting == "NR":
                 yield _single(settings, items[item], None, setting, form, text, generator=generator)
 
 
@@ -177,13 +181,3 @@ def _tell_of_empty(workshop: Workshop, table: pd.DataFrame) -> None:
             f"judge: {empty} of {len(table)} verdicts are on an empty answer; in {invented} of them the judge "
             "extracted an answer that is not there, which counts as unreadable"
         )
-
-
-def _labelled(settings: Settings, workshop: Workshop, table: pd.DataFrame) -> pd.DataFrame:
-    if settings.labels is None:
-        return table.assign(human=None, human_2=None)
-    people = labels.read(settings.labels)
-    joined, unused = labels.join(table, people)
-    if unused:
-        workshop.note(f"labels: {unused} of {len(people)} go with no answer that was judged here")
-    return joined

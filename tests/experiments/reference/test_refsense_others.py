@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.refsense.labels import join, read
+from experiments.refsense.labels import join, read, unused
 from experiments.refsense.others import deranged, others
 from judges.answers import overlap
 from judges.records import Item, UserError
@@ -77,15 +77,15 @@ def written(tmp_path, text):
 
 def test_labels_go_with_the_answers_that_they_are_of(tmp_path):
     people = read(written(tmp_path, "item,generator,human,human_2\n1,g,C,I\n2,g,,P\n9,g,C,C\n"))
-    table, unused = join(VERDICTS, people)
+    table = join(VERDICTS, people)
     assert table["human"].fillna("-").tolist() == ["C", "C", "-", "-"]
     assert table["human_2"].fillna("-").tolist() == ["I", "I", "P", "-"]
-    assert unused == 1
+    assert unused(people, VERDICTS) == 1
     assert len(table) == len(VERDICTS)
 
 
 def test_one_annotator_will_do(tmp_path):
-    table, _ = join(VERDICTS, read(written(tmp_path, "item,generator,human\n1,g,P\n")))
+    table = join(VERDICTS, read(written(tmp_path, "item,generator,human\n1,g,P\n")))
     assert table["human"].fillna("-").tolist() == ["P", "P", "-", "-"]
     assert table["human_2"].isna().all()
 
@@ -102,6 +102,12 @@ def test_one_annotator_will_do(tmp_path):
 def test_faulty_labels_are_errors_that_name_the_place(tmp_path, text, said):
     with pytest.raises(UserError, match=said):
         read(written(tmp_path, text))
+
+
+def test_labels_of_other_answers_than_those_that_are_judged_are_an_error(tmp_path):
+    people = read(written(tmp_path, "item,generator,human\n1,gpt,C\n2,gpt,I\n"))
+    with pytest.raises(UserError, match=r"none of the 2 goes with an answer .* are answers of gpt .* answers of g, to"):
+        unused(people, VERDICTS[VERDICTS["generator"] != ""])
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path):
