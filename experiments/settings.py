@@ -29,7 +29,7 @@ from judges.engines import (
     TransformersSettings,
     VllmSettings,
 )
-from judges.engines.settings import Dialect
+from judges.engines.settings import Dialect, variable, without_secret
 from judges.formats import FORMATS, Thinking
 from judges.records import ModelSpec, Order, UserError
 from judges.shares import Share
@@ -94,8 +94,8 @@ class Model(Strict):
     resources: Resources = Resources()
     dialect: Dialect = "compatible"
     """Of a judge behind an API, as all below: how its endpoint is spoken to."""
-    base_url: str = ""
-    key_env: str = ""
+    base_url: Annotated[str, AfterValidator(without_secret)] = ""
+    key_env: Annotated[str, AfterValidator(variable)] = ""
     """The environment variable that holds the key; empty: the endpoint wants none."""
     reasoning_effort: str = ""
     """In the provider's words, such as `low`; empty: as the provider has it."""
@@ -165,7 +165,7 @@ EngineSettings = Annotated[
 
 
 class Budget(Strict):
-    """What the calls of judges behind an API may amount to, in one run."""
+    """What the calls of judges behind an API may amount to, in one run; every point and shard has its own."""
 
     usd: NonNegativeFloat | None = None
     calls: NonNegativeInt | None = None
@@ -198,6 +198,12 @@ class Settings(Strict):
     """Say what would be asked and what it would cost, and ask nothing."""
     prompt: Prompts = Prompts()
     bootstrap: Bootstrap = Bootstrap()
+
+    @model_validator(mode="after")
+    def _one_purse(self) -> "Settings":
+        if self.workers > 1 and (self.budget.usd, self.budget.calls) != (None, None):
+            raise ValueError("a budget is one process's: each of several workers would spend it; leave workers= out")
+        return self
 
     @model_validator(mode="before")
     @classmethod
@@ -237,12 +243,6 @@ class PairwiseSettings(Settings):
     def repeats_of(self, form: str, temperature: float) -> int:
         """How often a pair is asked in one order in this cell; 0 where the design has no such cell."""
         return self.repeats
-
-    @model_validator(mode="after")
-    def _one_purse(self) -> "PairwiseSettings":
-        if self.workers > 1 and (self.budget.usd, self.budget.calls) != (None, None):
-            raise ValueError("a budget is one process's: each of several workers would spend it; leave workers= out")
-        return self
 
     @model_validator(mode="after")
     def _one_temperature_where_it_is_fixed(self) -> "PairwiseSettings":

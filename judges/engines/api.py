@@ -11,7 +11,7 @@ from judges.engines.api_openai import OpenAi
 from judges.engines.api_provider import Provider, call_failed, fingerprint
 from judges.engines.api_run import Answered, Call, Run
 from judges.engines.api_stream import stream
-from judges.engines.settings import ApiSettings, Endpoint, Placement
+from judges.engines.settings import ApiSettings, Endpoint, Placement, without_secret
 from judges.records import ModelSpec, Request, UserError
 
 
@@ -100,6 +100,4 @@ def addressed(endpoint: Endpoint, settings: ApiSettings, model: str) -> Endpoint
             f"where is {model!r} served? api.base_url={base_url!r} is no address; "
             "give one such as api.base_url=http://127.0.0.1:8000/v1"
         )
-    if "@" in base_url or "?" in base_url:
-        raise UserError("api.base_url carries a name, a password or a query, which would be written down")
-    return replace(endpoint, base_url=base_url)
+    return replace(endpoint, base_url=without_secret(base_url))

@@ -1,5 +1,6 @@
 """How an engine is set up: typed, checked when made, and without any effect on a request's key."""
 
+import re
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -215,8 +216,35 @@ class ApiSettings:
 
     def __post_init__(self) -> None:
         _positive(self, "timeout_s", "attempts", "patience_s", "max_concurrency", "batch_poll_s")
+        if self.base_url:
+            without_secret(self.base_url)
         if self.backoff_s < 0:
             raise UserError(f"api.backoff_s is a number of seconds, 0 or more; got {self.backoff_s}")
+
+
+def without_secret(base_url: str) -> str:
+    """The address, if it holds nothing that must not be written down.
+
+    Raises:
+        UserError: it has a place for a password or a key.
+    """
+    if "@" in base_url or "?" in base_url:
+        raise UserError("base_url carries a name, a password or a query, which would be written down; leave them out")
+    return base_url
+
+
+def variable(name: str) -> str:
+    """The name of an environment variable, or none.
+
+    Raises:
+        UserError: it looks like no name; it is not repeated, for it may be the key itself.
+    """
+    if not re.fullmatch(r"[A-Z_][A-Z0-9_]*|", name):
+        raise UserError(
+            "key_env is the name of an environment variable in capitals, such as OPENAI_API_KEY; the key itself "
+            "belongs in that variable alone"
+        )
+    return name
 
 
 Settings = VllmSettings | TransformersSettings | RewardSettings | ScriptedSettings | ApiSettings

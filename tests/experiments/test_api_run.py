@@ -156,6 +156,22 @@ def test_a_key_stays_where_it_belongs(tmp_path):
     assert any("$TEST_KEY" in c["note"] for c in stored(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        (f"model.key_env={KEY}", "the name of an environment variable"),
+        (f"api.base_url=http://me:{KEY}@127.0.0.1:9/v1", "carries a name, a password or a query"),
+        (f"model.base_url='http://127.0.0.1:9/v1?key={KEY}'", "carries a name, a password or a query"),
+    ],
+)
+def test_a_key_in_the_wrong_setting_is_refused_before_anything_is_written(tmp_path, word, said):
+    with endpoint(first) as server:
+        done = typed(server, tmp_path, word, returns=2)
+        assert server.calls == []
+    assert said in done.stderr and KEY not in done.stdout + done.stderr
+    assert not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
 def test_a_kill_loses_no_call_and_makes_none_twice_but_those_in_flight(tmp_path, capsys):
     async def slowly(call):
         await asyncio.sleep(0.1)
@@ -188,6 +204,7 @@ def test_a_kill_loses_no_call_and_makes_none_twice_but_those_in_flight(tmp_path,
         (["budget.usd=-1"], "greater than or equal to 0"),
         (["model.dialect=bedrock"], "'openai', 'compatible', 'vllm' or 'anthropic'"),
         (["api.timeout_s=0"], "timeout_s must be above 0"),
+        (["experiment=swapref", "data=verifiable_qa", "workers=2", "budget.usd=3"], "each of several workers"),
     ],
 )
 def test_settings_that_make_no_sense(tmp_path, overrides, said):
