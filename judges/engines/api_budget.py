@@ -14,8 +14,9 @@ def prompt_tokens(request: Request, bytes_each: float = 4.0) -> float:
 
 
 def dearest(request: Request, price: Price) -> float:
-    """What a call can cost at most: a prompt in small pieces, and a reply up to the limit."""
-    return price.of(prompt_tokens(request, 2.0), 0, request.sampling.max_tokens)
+    """What a call can cost at most: a token for each byte that is sent, and a reply up to the limit."""
+    schema = len(request.constraint.value.encode()) if request.constraint else 0
+    return price.of(prompt_tokens(request, 1.0) + schema, 0, request.sampling.max_tokens)
 
 
 def cost(completions: Iterable[Completion], price: Price) -> float:
@@ -31,6 +32,9 @@ class Budget:
         self.spent = 0.0
         """By calls that came back, as far as their model has a price."""
         self.made = 0
+        """Calls, and tries that broke off without a reply: they may be charged for, too."""
+        self.lost = 0.0
+        """What such tries may have cost at most."""
         self._held = 0.0
 
     def check(self, price: Price | None, name: str) -> None:
@@ -51,11 +55,19 @@ class Budget:
         held = dearest(request, price) if price else 0.0
         if self._calls is not None and self.made >= self._calls:
             return False
-        if self._usd is not None and self.spent + self._held + held > self._usd:
+        if self._usd is not None and self.spent + self.lost + self._held + held > self._usd:
             return False
         self.made += 1
         self._held += held
         return True
+
+    def lose(self, request: Request, price: Price | None) -> bool:
+        """A try of a call that was admitted broke off without a reply; whether another one fits."""
+        self.made += 1
+        self.lost += dearest(request, price) if price else 0.0
+        if self._calls is not None and self.made > self._calls:
+            return False
+        return self._usd is None or self.spent + self.lost + self._held <= self._usd
 
     def settle(self, request: Request, completion: Completion, price: Price | None) -> None:
         """A call that was admitted came back."""
@@ -67,6 +79,7 @@ class Budget:
         """Says that the budget is used up with so many calls left."""
         limit = f"budget.calls={self._calls}" if self._stopped_by_calls() else f"budget.usd={self._usd:g}"
         spent = f", ${self.spent:.4f} by the provider's count of tokens" if self.spent else ""
+        spent += f", at most ${self.lost:.4f} for tries that broke off" if self.lost else ""
         return UserError(
             f"{limit} is used up: {self.made} calls made{spent}; {left} are left. What was finished is stored. "
             "The same command goes on from there with a budget of the same size; give it a larger one to get further"

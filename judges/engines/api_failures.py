@@ -33,7 +33,15 @@ class Failed(NamedTuple):
 class Again(Exception):
     """A call that may be tried again."""
 
-    def __init__(self, note: str, wait: float | None = None, *, busy: bool = False, unreachable: bool = False) -> None:
+    def __init__(
+        self,
+        note: str,
+        wait: float | None = None,
+        *,
+        busy: bool = False,
+        unreachable: bool = False,
+        unanswered: bool = False,
+    ) -> None:
         super().__init__(note)
         self.note = note
         self.wait = wait
@@ -42,6 +50,8 @@ class Again(Exception):
         """The endpoint turned the call away for want of room."""
         self.unreachable = unreachable
         """Nobody answers there."""
+        self.unanswered = unanswered
+        """It was sent, and no reply came: the provider may charge for it all the same."""
 
 
 _AGAIN = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}

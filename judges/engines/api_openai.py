@@ -144,14 +144,16 @@ def read(request: Request, answer: Mapping[str, Any], seconds: float, endpoint: 
     outcome: Outcome = "refused" if refusal else _OUTCOMES.get(finish, "error")
     reasoning = message.get("reasoning_content") or message.get("reasoning") or ""
     labels, rest = _labels(request, text, choice.get("logprobs"))
+    prompt, written = (int(usage.get(f"{side}_tokens") or 0) for side in ("prompt", "completion"))
     return Completion(
         text=str(text),
         outcome=outcome,
         finish=finish,
         reasoning=str(reasoning),
-        prompt_tokens=int(usage.get("prompt_tokens") or 0),
+        prompt_tokens=prompt,
         cached_tokens=int((usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0),
-        completion_tokens=int(usage.get("completion_tokens") or 0),
+        # Some count reasoning in the total alone, and charge for it.
+        completion_tokens=max(written, int(usage.get("total_tokens") or 0) - prompt if prompt else 0),
         seconds=seconds,
         label_logprobs=labels,
         label_rest=rest,

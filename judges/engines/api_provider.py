@@ -130,8 +130,10 @@ async def sent(key: Key, call: Any, failures: type[Exception]) -> Reply:
         response = getattr(error, "response", None)
         if response is None:
             cause = error.__cause__ or error
-            reason = key.hide(f"{type(cause).__name__}: {cause}".encode()).decode()
-            raise Again(f"no reply: {reason}", unreachable=type(cause).__name__ == "ConnectError") from None
+            kind = type(cause).__name__
+            reason = key.hide(f"{kind}: {cause}".encode()).decode()
+            sent_out = kind not in ("ConnectError", "ConnectTimeout", "PoolTimeout")
+            raise Again(f"no reply: {reason}", unreachable=kind == "ConnectError", unanswered=sent_out) from None
     headers = {name.lower(): value for name, value in response.headers.items()}
     return Reply(int(response.status_code), key.hide(response.content), headers)
 

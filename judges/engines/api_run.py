@@ -37,11 +37,13 @@ class Run:
         self._failed = 0
         self._any_answer = False
         self._in_flight = 0
+        self._queue: deque[Call] = deque()
         self._room = asyncio.Event()
 
     async def all(self, calls: Sequence[Call]) -> None:
         """Makes the calls, in their order; ends when all are answered or none can be any more."""
         queue, under_way = deque(calls), set[asyncio.Task[Answered]]()
+        self._queue = queue
         try:
             while queue or under_way:
                 while queue and len(under_way) < self._pace.limit and self._admit(queue[0][0]):
@@ -112,6 +114,8 @@ class Run:
         except Again as error:
             if error.busy:
                 self._turned_away(ticket, error)
+            if error.unanswered and not self._budget.lose(request, self._endpoint.price):
+                raise self._budget.gone(len(self._queue) + self._in_flight) from None
             raise
         finally:
             self._in_flight -= 1
@@ -136,7 +140,7 @@ class Run:
             async with asyncio.timeout(self._settings.timeout_s):
                 return await self._provider.send(arguments)
         except TimeoutError:
-            raise Again(f"no reply in {self._settings.timeout_s:g} s") from None
+            raise Again(f"no reply in {self._settings.timeout_s:g} s", unanswered=True) from None
 
     def _turned_away(self, ticket: Ticket, error: Again) -> None:
         if error.wait and error.wait > self._settings.patience_s:

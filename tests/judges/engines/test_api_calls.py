@@ -104,6 +104,12 @@ def test_reasoning_that_is_counted_but_not_shown_is_noted():
     assert completion.engine == "api host m temperature-not-sent"
 
 
+def test_reasoning_that_the_total_alone_counts_is_paid_for():
+    answer = chat("A", usage=(100, 0, 9))
+    answer["usage"]["total_tokens"] = 100 + 9 + 300
+    assert openai.read(request(), answer, 0, COMPATIBLE).completion_tokens == 309
+
+
 def test_missing_counts_are_zero():
     completion = openai.read(request(), {**chat("A"), "usage": None}, 0, COMPATIBLE)
     assert (completion.prompt_tokens, completion.completion_tokens, completion.outcome) == (0, 0, "ok")
@@ -237,7 +243,7 @@ def test_prices_by_hand():
 
 def test_an_estimate_counts_bytes_and_turns():
     assert prompt_tokens(request()) == pytest.approx((8 + 7) / 4 + 2 * 8)
-    assert dearest(request(), Price(1e6, 1e6, "2025-01-01")) == pytest.approx((8 + 7) / 2 + 2 * 8 + 16)
+    assert dearest(request(), Price(1e6, 1e6, "2025-01-01")) == (8 + 7) + 2 * 8 + 16
 
 
 def test_a_budget_of_nothing_admits_nothing():

@@ -313,9 +313,30 @@ def test_a_sum_of_money_is_not_exceeded():
     budget = Budget(usd=1.0)
     with endpoint(lambda call: chat("A", usage=(6, 0, 4))) as server:
         found, why = stops(server, ask(*map(str, range(500))), budget=budget, price=PRICE)
-    # 10 tokens a call, a thousandth of a dollar each; at its dearest a call may cost 17.5 thousandths.
+    # 10 tokens a call, a thousandth of a dollar each; at its dearest a call may cost 19 thousandths.
     assert 0.975 <= budget.spent <= 1.0
     assert len(found) == round(budget.spent / 0.01) and "budget.usd=1 is used up" in why
+
+
+def test_tries_that_no_reply_came_of_count_at_their_dearest():
+    # "x" is a byte and at most 8 tokens around it, and at most 8 tokens come back: 17 thousandths a try.
+    budget = Budget(usd=0.04)
+    with endpoint(lambda call: reset) as server:
+        found, why = stops(server, ask("x"), budget=budget, price=PRICE, attempts=8)
+        assert len(server.calls) == 2
+    assert not found and budget.lost == pytest.approx(0.034)
+    assert "budget.usd=0.04 is used up" in why and "at most $0.0340 for tries that broke off" in why
+    budget = Budget(calls=3)
+    with endpoint(lambda call: reset) as server:
+        _, why = stops(server, ask("x"), budget=budget, attempts=8)
+        assert len(server.calls) == 3 and "budget.calls=3 is used up" in why
+
+
+def test_a_call_turned_away_costs_nothing():
+    budget = Budget(usd=0.04)
+    with endpoint(lambda call: chat("A") if call.number > 5 else (429, b"", {})) as server:
+        assert len(answers(server, ask("x"), budget=budget, price=PRICE, attempts=8)) == 1
+    assert budget.lost == 0 and budget.made == 1
 
 
 def test_a_budget_is_one_for_all_models_of_a_run():
