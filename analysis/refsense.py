@@ -109,11 +109,16 @@ def design(table: pd.DataFrame, *, unreadable: Unreadable = "drop", partial: Par
 
 
 def slices(found: pd.DataFrame) -> dict[str, NDArray[np.bool_]]:
-    """The whole, each language, and each category of the data sets that have two or more."""
+    """The whole, each language, and each category of the data sets that have two or more.
+
+    Categories that only say the language again, as those of TyDi QA do, are none.
+    """
     masks = {OVERALL: np.ones(len(found), dtype=bool)}
     masks |= {x: (found["language"] == x).to_numpy(dtype=bool) for x in sorted(set(found["language"]) - {"", OVERALL})}
     source = found["source"].mask(found["source"] == "")
-    several = source.groupby(found["dataset"]).transform("nunique") > 1
+    told = found[["dataset", "language"]].assign(source=source).dropna().drop_duplicates()
+    twice = told["dataset"][told.duplicated(["dataset", "language"]) | told.duplicated(["dataset", "source"])]
+    several = (source.groupby(found["dataset"]).transform("nunique") > 1) & found["dataset"].isin(twice)
     for category in sorted(source[several].dropna().unique()):
         name = f"category {category}" if category in masks else str(category)
         masks[name] = (several & (source == category)).to_numpy(dtype=bool)

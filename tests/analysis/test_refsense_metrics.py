@@ -249,6 +249,17 @@ def test_languages_and_categories_are_slices():
     }
 
 
+def test_categories_that_only_say_the_language_again_are_no_slices():
+    table = answers({"p": "CI", "q": "CC", "r": "CI"})
+    spoken = table.assign(
+        language=table["item"].map({"p": "te", "q": "te", "r": "en"}),
+        source=table["item"].map({"p": "telugu", "q": "telugu", "r": "english"}),
+    )
+    assert set(measured(spoken)["slice"]) == {"overall", "te", "en"}
+    monolingual = spoken.assign(language="te")
+    assert set(measured(monolingual)["slice"]) == {"overall", "te", "telugu", "english"}
+
+
 def matrix():
     """Judges a and b on the answers of a and b to two questions, in NR: each accepts its own, and b also q of a."""
     said = {("a", "a"): "CC", ("a", "b"): "II", ("b", "a"): "IC", ("b", "b"): "CC"}
