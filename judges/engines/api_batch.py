@@ -1,8 +1,9 @@
 """Calls by a provider's batch service; a note on each batch outlives us, so that a later run takes up its results."""
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ class Note:
 
     def path(self, folder: Path) -> Path:
         """Its file."""
-        return folder / f"{self.batch}.json"
+        return folder / f"{re.sub(r'[^A-Za-z0-9_-]', '_', self.batch)}.json"
 
 
 class Batches:
@@ -40,7 +41,7 @@ class Batches:
     def __init__(self, provider: Provider, key: Key, endpoint: Endpoint, settings: ApiSettings) -> None:
         self._provider, self._key, self._endpoint, self._settings = provider, key, endpoint, settings
         self._folder = Path(settings.batch_folder)
-        self._collected: list[Note] = []
+        self._collected: list[tuple[Note, list[str]]] = []
 
     async def carry_out(self, calls: Sequence[tuple[Request, dict[str, Any]]], emit: Emit) -> None:
         """Takes up what is under way of these calls, submits the rest, and waits for all.
@@ -65,8 +66,7 @@ class Batches:
     async def _submit(self, portion: Mapping[str, Mapping[str, Any]]) -> Note:
         batch = await self._asked(self._provider.submit(portion))
         note = Note(batch, self._endpoint.base_url, list(portion))
-        self._folder.mkdir(parents=True, exist_ok=True)
-        note.path(self._folder).write_bytes(orjson.dumps(asdict(note)))
+        self._write(note)
         return note
 
     async def _collect(self, note: Note, wanted: Mapping[str, Request], emit: Emit) -> None:
@@ -81,12 +81,24 @@ class Batches:
         await self._asked(read())
         for request in left.values():
             emit((request, call_failed("error", f"batch {note.batch} ended without this call", self._endpoint)))
-        self._collected.append(note)
+        self._collected.append((note, [key for key in note.keys if key not in wanted]))
 
     def forget(self) -> None:
-        """Drops the notes on batches whose results have all been taken: not before, so that a kill loses nothing."""
-        for note in self._collected:
-            note.path(self._folder).unlink(missing_ok=True)
+        """Drops the notes on results that have been taken: not before, so that a kill loses nothing.
+
+        Calls of a batch that were not asked for this time, such as those that a budget left out, keep their note.
+        """
+        for note, left in self._collected:
+            if left:
+                self._write(replace(note, keys=left))
+            else:
+                note.path(self._folder).unlink(missing_ok=True)
+
+    def _write(self, note: Note) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        draft = note.path(self._folder).with_suffix(".part")
+        draft.write_bytes(orjson.dumps(asdict(note)))
+        draft.replace(note.path(self._folder))
 
     def _completion(self, request: Request, reply: Reply) -> Completion:
         try:
@@ -104,7 +116,8 @@ class Batches:
             said = self._key.hide(str(error).encode()).decode()
             raise UserError(
                 f"the batch service at {self._endpoint.base_url} failed: {said[:500]}\n"
-                "Batches under way go on without us: the same command takes up their results"
+                "Batches under way go on without us: the same command takes up their results. To give one up, delete "
+                f"its note in {self._folder}"
             ) from None
 
 

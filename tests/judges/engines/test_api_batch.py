@@ -167,6 +167,21 @@ def test_a_batch_under_way_is_taken_up_and_not_made_again(service, tmp_path):
 
 
 @SERVICES
+def test_results_that_nobody_asks_for_this_time_are_kept_for_the_next(service, tmp_path):
+    requests = ask(service := service(), "one", "two", "three")
+    with endpoint(service) as server:
+        listening = opened(server, service, tmp_path, requests).generate(requests)
+        next(listening)
+        listening.close()
+        found = by_text(opened(server, service, tmp_path, requests).generate(requests[:1]))
+        [note] = tmp_path.iterdir()
+        assert json.loads(note.read_text())["keys"] == [r.key for r in requests[1:]]
+        found |= by_text(opened(server, service, tmp_path, requests).generate(requests[1:]))
+    assert {text: c.outcome for text, c in found.items()} == dict.fromkeys(("one", "two", "three"), "ok")
+    assert sorted(service.submitted) == ["one", "three", "two"] and list(tmp_path.iterdir()) == []
+
+
+@SERVICES
 def test_notes_of_others_and_what_is_no_note_are_left_alone(service, tmp_path):
     (tmp_path / "elsewhere.json").write_text(json.dumps({"batch": "b", "base_url": "https://other", "keys": ["k"]}))
     (tmp_path / "torn.json").write_text('{"batch": "b", "ba')
