@@ -69,17 +69,21 @@ def main() -> int:
     """The command. Exit status 0: done; 2: something to mend; 130: interrupted."""
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra then raises, and we say what was wrong.
     sys.argv[1:] = [_meant(word) for word in sys.argv[1:]]
+    FAILED.clear()
+    swept = bool({"-m", "--multirun"} & set(sys.argv))
     try:
+        if swept:
+            from experiments import sweep
+
+            sweep.REPORTS.clear()
         if "hydra/launcher=slurm" in sys.argv:
-            if not {"-m", "--multirun"} & set(sys.argv):
+            if not swept:
                 raise UserError("hydra/launcher=slurm is for sweeps: add -m (a sweep may have one point)")
             from experiments import sweep_slurm
 
             sweep_slurm.register()
         _task()
-        if "-m" in sys.argv or "--multirun" in sys.argv:
-            from experiments import sweep
-
+        if swept:
             again = (
                 ["-m", *(w for w in sys.argv if w.startswith("hydra"))] if "hydra/launcher=slurm" in sys.argv else []
             )
