@@ -68,7 +68,7 @@ class Keeper:
         """Writes what was noted."""
         if is_looking():
             return
-        if self._keys:
+        if self._keys and not self._settings.dry_run:  # What is under way here keeps its plan.
             with explained(f"cannot write to {self._folder}", "See to it that the folder can be written to."):
                 self._write(np.unique(short(self._keys)))
             self._keys = []

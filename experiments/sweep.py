@@ -51,8 +51,12 @@ class Report:
     """What must be mended; empty if nothing is wrong."""
     left: int = 0
     """Calls that other shards have yet to make."""
+    rehearsed: bool = False
+    """It was a dry run."""
 
 
+REHEARSED = "dry run"
+"""The state of a point that nothing was asked for."""
 REPORTS: list[Report] = []
 """Of the points that this command has tried."""
 
@@ -77,6 +81,7 @@ def attempt(config: dict[str, Any], run: Run, words: Sequence[str] = ()) -> Repo
             run(config, pids)
     except Rehearsed as rehearsed:
         print(rehearsed, file=sys.stderr)
+        return Report(here, rehearsed=True)
     except Unfinished as unfinished:
         return Report(here, left=unfinished.missing)
     except ValidationError as error:
@@ -106,7 +111,7 @@ def close(reports: Sequence[Report], again: Sequence[str] = ()) -> bool:
         state = state_of(parts, row)
         calls = f"{row.done:,}/{row.total:,}" if row else "–"
         shown.add_row(here.study, here.data, here.judge, calls, Text(state))
-        if state != "done":
+        if state not in ("done", REHEARSED):
             left.append(shlex.join(["python", "-m", "experiments", *again, *here.words]))
     wide().print(shown)
     if left:
@@ -116,10 +121,12 @@ def close(reports: Sequence[Report], again: Sequence[str] = ()) -> bool:
 
 
 def state_of(parts: Sequence[Report], row: Progress | None) -> str:
-    """`done`, `missing` or `failed`, and why; of a point that was split, over all its shards."""
+    """`done`, `dry run`, `missing` or `failed`, and why; of a point that was split, over all its shards."""
     problems = dict.fromkeys(report.problem for report in parts if report.problem)
     if problems:
         return "failed: " + "; ".join(problem.strip().splitlines()[0] for problem in problems)
+    if any(report.rehearsed for report in parts):
+        return REHEARSED
     if row is None or row.plan.tabulated:
         return "done"
     missing = row.total - row.done

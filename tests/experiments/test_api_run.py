@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from experiments.__main__ import run
 from experiments.configuration import conf_folder
+from experiments.status import overview
 from judges.records import UserError
 
 CHECKOUT = Path(__file__).parents[2]
@@ -85,7 +86,23 @@ def test_a_dry_run_asks_nothing_and_needs_no_key(tmp_path):
         said = typed(server, tmp_path, "dry_run=true", price, "model.key_env=NO_SUCH_KEY").stderr
         assert server.calls == []
     assert "dry run: 400 calls of m, about " in said and "at the prices of 2025-06-03; nothing was asked" in said
-    assert not list(tmp_path.rglob("metrics.csv"))
+    assert not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
+def test_a_dry_run_leaves_the_plan_of_a_study_as_it_is(tmp_path):
+    with endpoint(first) as server:
+        audit(server, tmp_path, "repeats=1")
+        typed(server, tmp_path, "repeats=9", "dry_run=true")
+    [row], _ = overview(tmp_path)
+    assert (row.done, row.total, row.plan.tabulated) == (40, 40, True)
+
+
+def test_a_sweep_says_of_a_dry_run_that_it_was_one(tmp_path):
+    with endpoint(first) as server:
+        done = typed(server, tmp_path, "-m", "dry_run=true", "model.name=m,n")
+        assert server.calls == []
+    table = done.stdout[done.stdout.index("what became of the sweep") :]
+    assert table.count("dry run") == 2 and "done" not in table
 
 
 def test_errors_are_asked_again_and_verdicts_are_not(tmp_path, capsys):
