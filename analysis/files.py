@@ -39,11 +39,17 @@ def load(path: Path, as_text: Collection[str]) -> pd.DataFrame:
         raise TableError(f"{path} cannot be read: {e}") from e
 
 
-def save(table: pd.DataFrame, path: Path) -> None:
-    """Writes one file by its suffix: .parquet, .csv (safe to open in a spreadsheet) or .jsonl."""
+def save(table: pd.DataFrame, path: Path, *, mark: bool = False) -> None:
+    """Writes one file by its suffix: .parquet, .csv (safe to open in a spreadsheet) or .jsonl.
+
+    Args:
+        table: what to write.
+        path: where to.
+        mark: begin a CSV file with a byte-order mark, without which some spreadsheets garble letters beyond ASCII.
+    """
     writers: dict[str, Callable[[], object]] = {
         ".parquet": lambda: table.to_parquet(path, index=False),
-        ".csv": lambda: _to_csv(neutralise(table), path),
+        ".csv": lambda: _to_csv(neutralise(table), path, "utf-8-sig" if mark else "utf-8"),
         ".jsonl": lambda: table.to_json(path, orient="records", lines=True, force_ascii=False, double_precision=15),
     }
     action = _by_suffix(path, writers)
@@ -51,10 +57,10 @@ def save(table: pd.DataFrame, path: Path) -> None:
     action()
 
 
-def _to_csv(table: pd.DataFrame, path: Path) -> None:
+def _to_csv(table: pd.DataFrame, path: Path, encoding: str) -> None:
     # Python's csv module leaves a bare carriage return unquoted, and readers take it for the end of a row.
     returns = any(table[c].astype(str).str.contains("\r").any() for c in table.select_dtypes(["object", "string"]))
-    table.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL)
+    table.to_csv(path, index=False, encoding=encoding, quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL)
 
 
 def _parquet(path: Path) -> pd.DataFrame:

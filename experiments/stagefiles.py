@@ -46,7 +46,7 @@ class StageFiles:
         """Writes a stage's table and returns its file; no reader meets half of it."""
         path = self.path(name)
         part = path.with_name(f".{name}.{os.getpid()}.csv")  # Shards of one study write the same tables side by side.
-        files.save(table, part)
+        files.save(table, part, mark=True)  # People open these in spreadsheets, whatever the language.
         # Both hashes, so that a crash between the two moves below does not make the file look edited.
         both = [_hash(file) for file in (part, path) if file.is_file()]
         record = self._record.with_suffix(f".{os.getpid()}")

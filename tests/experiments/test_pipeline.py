@@ -99,6 +99,13 @@ def test_an_edited_table_is_used_and_kept(go, engine, tmp_path):
     assert joined(go()[0]) == ["A!", "=B!", "C!"]
 
 
+def test_a_spreadsheet_can_tell_that_a_table_is_utf_8(go, tmp_path):
+    made, _ = go(items=("హైదరాబాద్", "القاهرة"))
+    written = (tmp_path / "run" / "stages" / "shout.csv").read_bytes()
+    assert written.startswith(b"\xef\xbb\xbfitem,said") and "القاهرة".encode() in written
+    assert joined(made) == ["హైదరాబాద్!", "القاهرة!"] == joined(go(items=("హైదరాబాద్", "القاهرة"))[0])
+
+
 def test_another_table_can_be_fed_to_a_stage(go, tmp_path):
     mine = tmp_path / "mine.csv"
     mine.write_text("item,said\n7,x\n")
