@@ -86,6 +86,13 @@ def confidence(options: argparse.Namespace) -> None:
     if absent.pop("not_recorded", None) is None:
         _tell_lacking(found.tables["not_recorded"])
     _tell(made, absent)
+    if "abstention" in made:
+        print(
+            f"\nWith probability {1 - options.delta:g} over the random half of the groups that a threshold is calibrated "
+            f"on, no more than {options.target_risk:g} of the verdicts that it keeps are wrong, one being drawn from each "
+            "group. coverage and risk are those of the other half; share_over is how often, in so many further random "
+            "splits, the other half's risk exceeded the target."
+        )
     print(f"\n{len(verdicts):,} verdicts; metrics, items and tables are in {options.out}")
 
 

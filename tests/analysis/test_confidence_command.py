@@ -58,6 +58,7 @@ def test_confidence_writes_tables_figures_threshold_and_export(verdicts, tmp_pat
     assert kept["judge"].unique() == ["=j"]
     shown = capsys.readouterr()
     assert "coverage" in shown.out
+    assert "With probability 0.9" in shown.out and "no more than 0.4 of the verdicts" in shown.out
     assert "stated: needs the column 'confidence'" in shown.err
 
 
