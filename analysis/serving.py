@@ -44,7 +44,7 @@ def check_serving(table: pd.DataFrame) -> pd.DataFrame:
 
     Raises:
         TableError: a required column is missing, a cell has the wrong type, a request was served twice under one
-            condition, or never under the reference.
+            condition, or none under the reference.
     """
     missing = [c.name for c in COLUMNS if c.required and c.name not in table]
     if missing:
@@ -68,7 +68,7 @@ def requests(table: pd.DataFrame, *, unreadable: str = "drop") -> pd.DataFrame:
     Returns:
         The columns of the table and of the cell, then verdict_differs and text_differs (null where the request was not
         served under the reference), differing and written (tokens, null where they were not compared). Further rows
-        have the condition `any`: does the request differ under any condition?
+        have the condition `any`: does the request differ, and was it unreadable, under any condition?
     """
     checked = check_serving(table)
     reference = checked.loc[checked["condition"] == REFERENCE, [*KEY, "winner", "text_sha"]]
@@ -83,8 +83,11 @@ def requests(table: pd.DataFrame, *, unreadable: str = "drop") -> pd.DataFrame:
         differing=differing,
         written=np.where(np.isnan(differing), np.nan, both["tokens"].to_numpy(dtype=float, na_value=np.nan)),
     )
-    worst = told.groupby([*KEY, "group"], sort=False)[["verdict_differs", "text_differs"]].max().reset_index()
-    found = pd.concat([told, worst.assign(condition=ANY, outcome="ok")], ignore_index=True)
+    flags = ["verdict_differs", "text_differs", "unread"]
+    unread = told.assign(unread=~told["outcome"].isin(READABLE))
+    worst = unread.groupby([*KEY, "group"], sort=False)[flags].max().reset_index()
+    outcome = np.where(worst.pop("unread").astype(bool), "unreadable", "ok")
+    found = pd.concat([told, worst.assign(condition=ANY, outcome=outcome)], ignore_index=True)
     neutral = {"temperature": 0.0, "constrained": False}
     return found.assign(**{c: neutral.get(c, "") for c in CELL if c not in found})
 

@@ -52,6 +52,11 @@ def test_an_unreadable_verdict_differs_from_a_readable_one_and_not_from_another(
     )
 
 
+def test_what_was_unreadable_under_one_condition_was_so_under_any():
+    table = served({"alone": "AABB", "batch_2": "A?BB", "batch_8": "??BB"})
+    assert values(table, "share_unreadable")["any", "verdict_difference"] == 2 / 4
+
+
 def test_requests_that_were_not_served_alone_are_left_out_and_counted():
     table = served({"alone": "AA", "batch_2": "AB"})
     table = table[~((table["condition"] == "alone") & (table["item"] == "i1"))]
