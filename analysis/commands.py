@@ -16,6 +16,13 @@ from analysis.studies import STUDIES, Options, find, variance_tables
 from analysis.verdicts import CELL, read
 
 
+_GUARANTEE = (
+    "With probability {sure:g} over the random half of the groups that a threshold is calibrated on, no more than {risk:g} "
+    "of the verdicts that it keeps are wrong, one being drawn from each group. coverage and risk are those of the other "
+    "half; share_over is how often, in so many further random splits, the other half's risk exceeded the target."
+)
+
+
 def study(options: argparse.Namespace) -> None:
     """Metrics, items, tables and, if asked for, figures of one study."""
     chosen, verdicts = STUDIES[options.study], read(options.verdicts)
@@ -87,12 +94,7 @@ def confidence(options: argparse.Namespace) -> None:
         _tell_lacking(found.tables["not_recorded"])
     _tell(made, absent)
     if "abstention" in made:
-        print(
-            f"\nWith probability {1 - options.delta:g} over the random half of the groups that a threshold is calibrated "
-            f"on, no more than {options.target_risk:g} of the verdicts that it keeps are wrong, one being drawn from each "
-            "group. coverage and risk are those of the other half; share_over is how often, in so many further random "
-            "splits, the other half's risk exceeded the target."
-        )
+        print(f"\n{_GUARANTEE.format(sure=1 - options.delta, risk=options.target_risk)}")
     print(f"\n{len(verdicts):,} verdicts; metrics, items and tables are in {options.out}")
 
 
