@@ -83,6 +83,8 @@ def options(words: list[str]) -> dict[str, str]:
         if not equals or key not in DEFAULTS:
             raise UserError(f"can't read {word!r}: settings are KEY=VALUE; {nearest(key, DEFAULTS)}")
         found[key] = value
+    if found["metrics"] not in ("true", "false"):
+        raise UserError(f"metrics={found['metrics']}: give true or false")
     return found
 
 

@@ -96,6 +96,7 @@ def test_a_shard_that_is_none_is_refused(tmp_path):
     [
         (["root=/nowhere/at/all"], "there is no folder /nowhere/at/all"),
         (["rood=x"], "did you mean 'root'?"),
+        (["metrics=yes"], "metrics=yes: give true or false"),
         (["nonsense"], "settings are KEY=VALUE"),
     ],
 )
