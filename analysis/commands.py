@@ -15,11 +15,11 @@ from analysis.columns import TableError
 from analysis.studies import STUDIES, Options, find, variance_tables
 from analysis.verdicts import CELL, read
 
-
 _GUARANTEE = (
-    "With probability {sure:g} over the random half of the groups that a threshold is calibrated on, no more than {risk:g} "
-    "of the verdicts that it keeps are wrong, one being drawn from each group. coverage and risk are those of the other "
-    "half; share_over is how often, in so many further random splits, the other half's risk exceeded the target."
+    "With probability {sure:g} over the random half of the groups that a threshold is calibrated on, no more than "
+    "{risk:g} of the verdicts that it keeps are wrong, one being drawn from each group. coverage and risk are those of "
+    "the other half; share_over is how often, in so many further random splits, the other half's risk exceeded the "
+    "target."
 )
 
 
