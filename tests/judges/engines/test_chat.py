@@ -126,6 +126,9 @@ def test_gemmas_letter_is_also_a_byte(family):
     assert tokenizer.convert_tokens_to_ids("<0x41>") in sets["A"] and len(sets["A"]) == 3
 
 
-def test_a_label_of_several_tokens_is_refused(family):
-    with pytest.raises(UserError, match="Verdict42"):
-        label_tokens(load_tokenizer(family("qwen3"), False), ("A", "Verdict42"))
+def test_a_label_of_several_tokens_goes_by_a_beginning_that_no_other_has(family):
+    tokenizer = load_tokenizer(family("qwen3"), False)
+    sets = label_tokens(tokenizer, ("A", "Verdict42"))
+    assert sets["Verdict42"] and not set(sets["A"]) & set(sets["Verdict42"])
+    with pytest.raises(UserError, match="Verdict4"):
+        label_tokens(tokenizer, ("Verdict42", "Verdict43"))
