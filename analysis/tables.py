@@ -64,7 +64,7 @@ def pivot(chosen: pd.DataFrame, rows: Sequence[str], across: str, columns: Seque
     cells = [cell(*numbers) for numbers in chosen[["value", "ci_low", "ci_high"]].to_numpy()]
     numbered = chosen.assign(row=row, cell=cells).set_index("row")
     keys = numbered.loc[~numbered.index.duplicated(), rows]
-    body = numbered.pivot(columns=across, values="cell").reindex(columns=list(columns)).fillna(DASH)
+    body = numbered.pivot(columns=across, values="cell").reindex(columns=list(columns)).astype(object).fillna(DASH)
     counted = numbered[numbered[across] == n_of]
     told = [k for k in rows if k in ("judge", "dataset", "slice") or keys[k].nunique(dropna=False) > 1]
     ends = {"n": counted["n"], "unreadable": counted["share_unreadable"].map("{:.3f}".format)}

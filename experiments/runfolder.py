@@ -60,7 +60,7 @@ def _look(table: pd.DataFrame, settings: Settings, unreadable: str, title: str) 
 
 
 def measure(table: pd.DataFrame, settings: Settings, unreadable: str, folder: Path) -> pd.DataFrame:
-    """Writes the verdicts and all that follows from them; returns the main table."""
+    """Writes the verdicts and all that follows from them; returns the main table, or the metrics if none could be."""
     study = STUDIES[settings.study]
     choices = {name: getattr(settings, name) for name in study.choices if hasattr(settings, name)}
     options = Options(unreadable, **settings.bootstrap.model_dump(), choices=choices)
@@ -72,7 +72,7 @@ def measure(table: pd.DataFrame, settings: Settings, unreadable: str, folder: Pa
     verdicts.write(table, folder / "verdicts.parquet")
     note = captions.note(options.unreadable, options.replicates, options.interval, options.seed)
     tables.publish(found.metrics, found.items, found.tables, folder, note)
-    return next(iter(found.tables.values()))
+    return next(iter(found.tables.values()), found.metrics)
 
 
 @contextmanager

@@ -380,7 +380,8 @@ def test_tables_are_laid_out_as_in_the_source():
 def test_tables_that_the_verdicts_do_not_allow_say_why():
     found = find(STUDIES["refsense"], answers({"p": "C"}, ("NR",)), Options("drop", replicates=0))
     assert "right and another answer" in found.absent["calibration"]
-    assert "two of the settings NR, RV, RC" in found.absent["sensitivity"]
+    assert "2 of the settings RV, RVP" in found.absent["position"]
+    assert found.tables["sensitivity"].loc[0, ["NR", "RV", "n"]].tolist() == ["1.000", "–", 1]
     assert "two settings" in found.absent["directions"]
     assert "own model" in found.absent["own_answers"]
     assert "human" in found.absent["annotators"]

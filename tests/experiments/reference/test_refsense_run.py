@@ -109,6 +109,13 @@ def test_without_a_reference_there_is_no_setting_but_nr(study):
                for n in ran.notes)  # fmt: skip
 
 
+@pytest.mark.parametrize(("setting", "shown"), [("NR", " NR "), ("RVP", "share_correct")])
+def test_one_setting_without_calibration_is_a_study_too(study, capsys, setting, shown):
+    words = ("model.script=accepts_all", GENERATOR, "data.limit=4", f"reference={setting}", "calibration=false")
+    assert overall(study("refsense", *words))[setting, "share_correct"] == 1
+    assert shown in capsys.readouterr().out
+
+
 def test_i_do_not_know_is_a_format_of_its_own(study):
     ran = study("refsense", "model.script=accepts_all", GENERATOR, "data.limit=6", "idk=true")
     assert set(ran.verdicts["format"]) == {"json_idk", "word_idk"}
