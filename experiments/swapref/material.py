@@ -11,7 +11,7 @@ from analysis.cells import OVERALL
 from experiments import single
 from experiments.pipeline import Tables
 from experiments.swapref import Settings, Swap, swaps
-from experiments.swapref.persons import Visits, of_language, visits
+from experiments.swapref.persons import Visits, visits
 from experiments.workshop import Workshop
 from judges import prompts
 from judges.answering import Answerer, Written
@@ -134,10 +134,10 @@ def _swapped(
 
 
 def _by_popularity(items: Sequence[Item], kind: str, known: Visits, rng: np.random.Generator) -> pd.DataFrame:
-    """One of the most or the least visited persons, named in the item's language where the names have one."""
+    """One of the most or the least visited persons, named in the item's language."""
     parts = []
     for language in sorted({i.language for i in items}):
-        most, least = swaps.extremes(of_language(known, language))
+        most, least = swaps.extremes(known.get(language, {}))
         own = [i for i in items if i.language == language]
         parts.append(swaps.by_name(own, most if kind == "popularity_high" else least, rng))
     return swaps.ordered(parts, items)

@@ -5,26 +5,31 @@ from collections.abc import Iterable, Mapping
 
 from experiments.swapref import Settings
 from judges.data import load, popqa
-from judges.records import Item
+from judges.records import Item, UserError
 
 Visits = Mapping[str, Mapping[str, int]]
-"""From a language, or from the empty text for any, to page views by person."""
+"""From a language to page views by person, each named as that language does."""
 _ABOUT_PERSONS = ("occupation", "place of birth")
 """Relations whose subjects, whose page views PopQA counts, are people; parents have racehorses, too."""
 _SUBJECTS = tuple(re.compile(popqa.TEMPLATES[name].replace(".+", "(.+)"), re.S) for name in _ABOUT_PERSONS)
 
 
 def visits(settings: Settings) -> Visits:
-    """Of `persons=`; else of the data set itself, if it ranks its persons; else of PopQA, downloaded."""
+    """Of `persons=`; else of the data set itself, if it ranks its persons; else of PopQA, downloaded.
+
+    PopQA names them in English: they stand in for answers in English, or in a language that is not said.
+
+    Raises:
+        UserError: PopQA can't be had.
+    """
     if settings.persons is None and settings.data.name == "verifiable_qa":
         return ranked(load("verifiable_qa").items)
     own = settings.data.path if settings.data.name == "popqa" else None
-    return {"": subjects(load("popqa", settings.persons or own).items)}
-
-
-def of_language(known: Visits, language: str) -> Mapping[str, int]:
-    """The persons as they are named in a language, or in any."""
-    return known.get(language) or known.get("", {})
+    try:
+        named = subjects(load("popqa", settings.persons or own).items)
+    except UserError as error:
+        raise UserError(f"swaps by popularity take persons from PopQA; give its folder as persons=. {error}") from error
+    return {"en": named, "": named}
 
 
 def subjects(items: Iterable[Item]) -> dict[str, int]:

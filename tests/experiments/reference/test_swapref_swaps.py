@@ -1,14 +1,16 @@
 """Which answer takes the place of the right one."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.swapref.persons import of_language, ranked, subjects
+from experiments.swapref.persons import ranked, subjects, visits
 from experiments.swapref.swaps import by_belief, by_name, by_type, extremes, pool
 from judges.answers import overlap
-from judges.records import Item
+from judges.records import Item, UserError
 
 
 def item(name, *answers, kind="place", language="en", popularity=None):
@@ -133,6 +135,16 @@ def test_persons_are_those_whom_popqa_asks_about():
 def test_a_data_set_that_ranks_its_persons_names_them_in_every_language():
     items = [item("1", "Ann", kind="person", popularity=3), item("2", "అన్", kind="person", language="te", popularity=3)]
     known = ranked([*items, item("3", "Rome", popularity=9)])
-    assert of_language(known, "te") == {"అన్": 3}
-    assert of_language(known, "ar") == {}
-    assert of_language({"": {"Ann": 3}}, "te") == {"Ann": 3}
+    assert known["te"] == {"అన్": 3}
+    assert "ar" not in known
+
+
+def test_english_names_of_popqa_stand_in_for_no_answer_in_another_language(tmp_path):
+    path = tmp_path / "popQA.tsv"
+    asked = ["What is Ada Lovelace's occupation?", "In what city was Bo Nobody born?"]
+    rows = [f'{i}\toccupation\t{q}\t"[""x""]"\t{9 - i}' for i, q in enumerate(asked)]
+    path.write_text("\n".join(["id\tprop\tquestion\tpossible_answers\ts_pop", *rows]), encoding="utf-8")
+    known = visits(SimpleNamespace(persons=path, data=SimpleNamespace(name="tydiqa", path=None)))
+    assert known == {name: {"Ada Lovelace": 9, "Bo Nobody": 8} for name in ("en", "")}
+    with pytest.raises(UserError, match=r"give its folder as persons=\. .*nowhere"):
+        visits(SimpleNamespace(persons=tmp_path / "nowhere", data=SimpleNamespace(name="tydiqa", path=None)))
