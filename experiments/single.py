@@ -62,6 +62,16 @@ def sample(workshop: Workshop, tables: Tables) -> pd.DataFrame:
 SAMPLE = Stage("sample", "a question", sample, columns=_TEXTS, key=("item",))
 
 
+def sampled(workshop: Workshop, tables: Tables) -> dict[str, Item]:
+    """The items of the sample's table, by id; says how far they are not those that the settings choose."""
+    items, chosen = items_of(tables["sample"]), {item.id for item in workshop.items}
+    if lacking := len(chosen - items.keys()):
+        workshop.note(f"sample: its table lacks {lacking} of the {len(chosen)} questions that the settings choose")
+    if further := len(items.keys() - chosen):
+        workshop.note(f"sample: {further} of the {len(items)} questions in its table are not among those chosen")
+    return items
+
+
 def of_sample(stage: str, workshop: Workshop, table: pd.DataFrame, items: Mapping[str, Item]) -> pd.DataFrame:
     """The rows of a stage's table that are about one of the items; says how many are not."""
     known = table["item"].isin(items)

@@ -74,7 +74,7 @@ def prompts_of(settings: Settings) -> dict[str, str]:
 
 def answer(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFrame:
     """One row a question and generator. An empty answer is an answer, too."""
-    items = list(single.items_of(tables["sample"]).values())
+    items = list(single.sampled(workshop, tables).values())
     prompt = prompts.load("answering", "answer", settings.prompt.path)
     made = []
     for player in workshop.players("generator"):
@@ -99,7 +99,7 @@ def answer(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFra
 
 def deal(settings: Settings, lenders: Sequence[Item], workshop: Workshop, tables: Tables) -> pd.DataFrame:
     """One row a question: the answer of another one, which can't pass for the right one."""
-    items = [i for i in single.items_of(tables["sample"]).values() if i.answers]
+    items = [i for i in single.sampled(workshop, tables).values() if i.answers]
     table = others(items, lenders, np.random.default_rng(settings.seed))
     lacking = table["reason"] != ""
     if lacking.any():
@@ -112,7 +112,7 @@ def deal(settings: Settings, lenders: Sequence[Item], workshop: Workshop, tables
 
 def verdicts(settings: Settings, people: pd.DataFrame | None, workshop: Workshop, tables: Tables) -> pd.DataFrame:
     """One row a graded answer: right and other answers without a reference, then each generator's in every setting."""
-    items = single.items_of(tables["sample"])
+    items = single.sampled(workshop, tables)
     answers = single.of_sample("answers", workshop, tables["answers"], items)
     trials = [*_calibration(settings, items, tables), *_sensitivity(settings, workshop, items, answers)]
     if not trials:

@@ -35,7 +35,7 @@ def prompts_used(settings: Settings) -> list[tuple[str, str]]:
 
 def entity_types(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFrame:
     """One row a question: the type of its primary answer, from the data set, from rules or from the typer."""
-    items = single.items_of(tables["sample"])
+    items = single.sampled(workshop, tables)
     untyped = [Claim(i, i.answers[0]) for i in items.values() if i.answers and not i.entity_type]
     typed = dict(zip([c.item.id for c in untyped], _typed(settings, workshop, untyped), strict=True))
     found = [typed.get(i.id, Written(i.entity_type)) for i in items.values()]
@@ -44,7 +44,7 @@ def entity_types(settings: Settings, workshop: Workshop, tables: Tables) -> pd.D
 
 def beliefs(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFrame:
     """One row a question: what the judge answers without any help."""
-    items = single.items_of(tables["sample"])
+    items = single.sampled(workshop, tables)
     player = workshop.only("judge")
     prompt = _prompt(settings, "answering", "belief")
     step = Answerer(player.spec, prompt, "belief", player.model.thinking, player.model.max_tokens)
@@ -54,7 +54,7 @@ def beliefs(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFr
 
 def swap(settings: Settings, lenders: Sequence[Item], workshop: Workshop, tables: Tables) -> pd.DataFrame:
     """One row a question and swap: the answer that takes the place of the right one, and the item it was taken from."""
-    sampled = single.items_of(tables["sample"])
+    sampled = single.sampled(workshop, tables)
     items = [i for i in sampled.values() if i.answers]
     if without := [name for name, item in sampled.items() if not item.answers]:
         workshop.note(f"swap: {len(without)} of {len(sampled)} items have no accepted answer: {without[0]}, ...")
@@ -78,7 +78,7 @@ def swap(settings: Settings, lenders: Sequence[Item], workshop: Workshop, tables
 
 def candidates(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFrame:
     """Two rows a swap: a sentence that gives the original answer and one that gives the swapped one, checked."""
-    items = single.items_of(tables["sample"])
+    items = single.sampled(workshop, tables)
     table = _sides(swapped(workshop, tables["swap"], items))
     entities = [items[i].answers[0] if side == "original" else swapped for i, side, swapped in _each(table)]
     claims = [Claim(items[item], entity) for item, entity in zip(table["item"], entities, strict=True)]

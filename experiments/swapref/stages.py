@@ -79,7 +79,7 @@ def prompts_of(settings: Settings) -> dict[str, str]:
 
 def verdicts(settings: Settings, workshop: Workshop, tables: Tables) -> pd.DataFrame:
     """One row a triplet and strategy: references and candidates of both sides, crossed."""
-    items = single.items_of(tables["sample"])
+    items = single.sampled(workshop, tables)
     sides = material.SIDES
     swaps = material.swapped(workshop, tables["swap"], items)
     pairs = swaps.merge(_sentences(tables["candidates"], swaps, items), on=["item", "swap"]).to_dict("records")

@@ -216,6 +216,16 @@ def test_rows_that_fit_nothing_are_left_out_and_counted(study):
     assert ran.verdicts["item"].nunique() == 5
 
 
+def test_tables_of_another_sample_than_the_one_chosen_are_told_of(study):
+    study("swapref", *FEW)
+    more = [word.replace("limit=6", "limit=8") for word in FEW]
+    ran = study("swapref", *more, "stage=judge")
+    assert "sample: its table lacks 2 of the 8 questions that the settings choose" in ran.notes
+    study("swapref", *more)
+    ran = study("swapref", *FEW, "stage=judge")
+    assert "sample: 2 of the 8 questions in its table are not among those chosen" in ran.notes
+
+
 def test_an_emptied_candidate_is_not_judged(study):
     ran = study("swapref", *FEW)
     edited(ran, "candidates", put("text", ""))
