@@ -51,7 +51,7 @@ _NO_IDEA = re.compile(rf"{_OPEN}i\s+(?:don[’']?t|do\s+not)\s+know{_CLOSE}", re
 
 
 def read_word(text: str, idk: bool = False) -> Grading:
-    """A grade and nothing else; or one at the head of a text, or one that a sentence states: repaired.
+    """A grade and nothing else; or one at the head of a text, on a line of its own, or stated in a sentence: repaired.
 
     Args:
         text: what the judge wrote.
@@ -66,7 +66,9 @@ def read_word(text: str, idk: bool = False) -> Grading:
         return Grading(UNKNOWN, repaired=True)
     if match := _BARE.fullmatch(text):
         return _agreed([match], idk)
-    return _agreed((m for form in (_LEADING, _STATED, _PREDICATE) for m in form.finditer(text)), idk)
+    stated = [m for form in (_LEADING, _STATED, _PREDICATE) for m in form.finditer(text)]
+    alone = (_BARE.fullmatch(line) for line in text.splitlines())
+    return _agreed([*stated, *(m for m in alone if m)], idk)
 
 
 def read_last_line(text: str, idk: bool = False) -> Grading:

@@ -28,6 +28,7 @@ NOTHING = [
     "IN-CORRECT",
     "not incorrect",
     "Verdict: correct. Verdict: incorrect.",
+    "Verdict: CORRECT\nINCORRECT",
     "UNKNOWN",
     "It is correct that Paris is the capital of France.",
     "RICHTIG",
@@ -56,6 +57,7 @@ def test_no_grade_is_read_into_these(text):
         ("The candidate answer is {} because it names Rome.", True),
         ("{}. It names the right city.", True),
         ("{}\n\nThe answer names the right city.", True),
+        ("The answer names a city.\n\n**{}**", True),
     ],
 )
 def test_a_word(form, repaired, grade):
