@@ -72,6 +72,7 @@ def main() -> int:
     FAILED.clear()
     swept = bool({"-m", "--multirun"} & set(sys.argv))
     try:
+        _refuse_keys(sys.argv[1:])
         if swept:
             from experiments import sweep
 
@@ -112,6 +113,21 @@ def _meant(word: str) -> str:
     if key in ("paper", "+paper"):
         return f"experiment={','.join(f'paper/{name}' for name in value.split(','))}"
     return word
+
+
+def _refuse_keys(words: list[str]) -> None:
+    """Looks at settings that a key may have got into, before Hydra notes the words of a sweep in a file.
+
+    Raises:
+        UserError: one holds what must not be written down.
+    """
+    for key, _, value in (word.partition("=") for word in words):
+        setting = key.rpartition(".")[2]
+        if setting in ("key_env", "base_url"):
+            from judges.engines.settings import variable, without_secret
+
+            for one in value.strip("'\"").split(","):
+                (variable if setting == "key_env" else without_secret)(one.strip("'\""))
 
 
 def _fail(message: str) -> None:

@@ -173,6 +173,7 @@ def test_a_key_stays_where_it_belongs(tmp_path):
     assert any("$TEST_KEY" in c["note"] for c in stored(tmp_path))
 
 
+@pytest.mark.parametrize("sweep", [[], ["-m"]])
 @pytest.mark.parametrize(
     ("word", "said"),
     [
@@ -181,9 +182,9 @@ def test_a_key_stays_where_it_belongs(tmp_path):
         (f"model.base_url='http://127.0.0.1:9/v1?key={KEY}'", "carries a name, a password or a query"),
     ],
 )
-def test_a_key_in_the_wrong_setting_is_refused_before_anything_is_written(tmp_path, word, said):
+def test_a_key_in_the_wrong_setting_is_refused_before_anything_is_written(tmp_path, word, said, sweep):
     with endpoint(first) as server:
-        done = typed(server, tmp_path, word, returns=2)
+        done = typed(server, tmp_path, *sweep, word, returns=2)
         assert server.calls == []
     assert said in done.stderr and KEY not in done.stdout + done.stderr
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
