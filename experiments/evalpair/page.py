@@ -14,7 +14,7 @@ Save = Callable[[str, Mapping[str, str]], None]
 """Stores what was said of a case."""
 ANSWERS = ("yes", "no", "unclear")
 _LARGEST = 100_000
-_POLICY = "default-src 'none'; connect-src 'self'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
+_POLICY = "default-src 'none'; connect-src 'self'; img-src data:; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 _OTHER = {"yes": "no", "no": "yes", "unclear": "unclear", "": ""}
 
 

@@ -75,10 +75,16 @@ class Page:
     def wait(self, expression, seconds=30):
         """Returns once the expression is true."""
         end = time.monotonic() + seconds
-        while not self.run(expression):
+        while not self._is(expression):
             if time.monotonic() > end:
                 raise TimeoutError(f"{expression} never came true; complaints: {self.complaints}")
             time.sleep(0.02)
+
+    def _is(self, expression):
+        try:
+            return self.run(expression)
+        except RuntimeError:  # A page that is being left, or not yet all there, answers nothing.
+            return False
 
     def press(self, key):
         """One key, pressed and let go."""

@@ -37,8 +37,10 @@ def reviewing(tab, run):
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     tab.complaints.clear()
+    tab.send("Page.navigate", url="about:blank")  # The page of a server that has ended would look the same.
+    tab.wait("location.href === 'about:blank'")
     tab.send("Page.navigate", url=address)
-    tab.wait("document.readyState === 'complete' && document.querySelectorAll('#first button').length === 3")
+    tab.wait(f"location.href.startsWith('{address}') && document.querySelectorAll('#first button').length === 3")
 
     def end():
         server.shutdown()
@@ -80,9 +82,9 @@ def test_a_reviewer_at_the_keyboard(tab, evalpair, script):
     end = reviewing(tab, folder)
     assert title(tab) == "Case 2 of 3" and tab.run("document.getElementById('comment').value") == "=1+n"
     tab.press("j")
-    assert title(tab) == "Case 3 of 3"
+    tab.wait("document.getElementById('title').textContent === 'Case 3 of 3'")
     tab.press("o")
-    assert title(tab) == "Case 2 of 3"
+    tab.wait("document.getElementById('title').textContent === 'Case 2 of 3'")
     end()
     tab.press("u")
     tab.wait(f"{ERROR}.startsWith('not saved')")
