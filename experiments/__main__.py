@@ -51,7 +51,7 @@ def run(config: dict[str, Any], pids: set[int] | None = None) -> None:
 def _task(config: DictConfig) -> None:
     plain: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]
     plain["data"]["label"] = HydraConfig.get().runtime.choices["data"]
-    from experiments import sweep  # Brings pandas, which --help need not wait for.
+    from experiments import sweep
 
     report = sweep.attempt(plain, run, HydraConfig.get().overrides.task)
     sweep.REPORTS.append(report)

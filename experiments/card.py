@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.complaints import nearest
+from experiments.words import read_words
 from judges.records import UserError
 
 if TYPE_CHECKING:
@@ -47,16 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def options(words: Sequence[str]) -> dict[str, str]:
     """The settings of a command, from its KEY=VALUE words."""
-    found = dict(DEFAULTS)
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals:
-            raise UserError(f"can't read {word!r}: settings are KEY=VALUE")
-        if key not in DEFAULTS:
-            raise UserError(f"there is no key {key!r}; {nearest(key, DEFAULTS)}")
-        found[key] = value
-    if not found["replicates"].isdecimal():
-        raise UserError(f"replicates={found['replicates']}: give a whole number, 0 for no intervals")
+    found = read_words(words, DEFAULTS, ["replicates"])
     if not found["judge"]:
         raise UserError("whose card? judge=NAME, or judge=NAME,NAME for several side by side")
     return found

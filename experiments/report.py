@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from experiments.complaints import nearest
+from experiments.words import read_words
 from judges.records import UserError
 
 if TYPE_CHECKING:
@@ -47,17 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def options(words: list[str]) -> dict[str, str]:
     """The settings of a command, from its KEY=VALUE words."""
-    found = dict(DEFAULTS)
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals:
-            raise UserError(f"can't read {word!r}: settings are KEY=VALUE")
-        if key not in DEFAULTS:
-            raise UserError(f"there is no key {key!r}; {nearest(key, DEFAULTS)}")
-        found[key] = value
-    if not found["replicates"].isdecimal():
-        raise UserError(f"replicates={found['replicates']}: give a whole number, 0 for no intervals")
-    return found
+    return read_words(words, DEFAULTS, ["replicates"])
 
 
 def report(given: Mapping[str, str]) -> Path:

@@ -18,10 +18,10 @@ from pydantic import ValidationError
 from rich import box
 from rich.table import Table
 
-from experiments.complaints import nearest
 from experiments.console import console, wide
 from experiments.plans import Plan, plans
 from experiments.shards import looking
+from experiments.words import read_words
 from judges.records import UserError
 from judges.store.tally import OUTCOMES, Tally, tally
 
@@ -77,12 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def options(words: list[str]) -> dict[str, str]:
     """The settings of a command, from its KEY=VALUE words."""
-    found = dict(DEFAULTS)
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals or key not in DEFAULTS:
-            raise UserError(f"can't read {word!r}: settings are KEY=VALUE; {nearest(key, DEFAULTS)}")
-        found[key] = value
+    found = read_words(words, DEFAULTS)
     if found["metrics"] not in ("true", "false"):
         raise UserError(f"metrics={found['metrics']}: give true or false")
     return found

@@ -19,10 +19,10 @@ import pandas as pd
 
 from analysis import files, review, review_files, review_tables, tables, verdicts
 from analysis.columns import TableError
-from experiments.complaints import nearest
 from experiments.console import console, show
 from experiments.evalpair.cases import case, sources
 from experiments.evalpair.page import Board, serve
+from experiments.words import read_words
 from judges.data.grounded import load_grounded
 from judges.records import UserError
 
@@ -145,16 +145,7 @@ def _run(word: str) -> Path:
 
 
 def _settings(words: list[str]) -> dict[str, str]:
-    found = dict(DEFAULTS)
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals or key not in DEFAULTS:
-            raise UserError(f"can't read {word!r}; {nearest(key, [*DEFAULTS, 'summary'])}")
-        found[key] = value
-    for key in ("port", "per_stratum"):
-        if not found[key].isdecimal():
-            raise UserError(f"{key}={found[key]}: give a whole number")
-    return found
+    return read_words(words, DEFAULTS, ["port", "per_stratum"])
 
 
 def _name(reviewer: str) -> str:
