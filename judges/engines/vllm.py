@@ -52,6 +52,9 @@ def sampling_arguments(plan: Plan, label_ids: Sequence[int], stop: Sequence[int]
         "stop_token_ids": list(stop),
         "seed": plan.request.call_seed if seeded and not greedy else None,
         "logprob_token_ids": list(label_ids) or None,
+        # vLLM would else decode every candidate at every position and make an object of each.
+        "flat_logprobs": True,
+        "detokenize": False,
     }
 
 
@@ -166,13 +169,14 @@ class Vllm:
 
     def _completion(self, plan: Plan, output: Any, seconds: float) -> Completion:
         answer = output.outputs[0]
+        tokens = answer.token_ids
         return Completion(
-            text=answer.text,
+            text=self._decode(tokens[:-1] if tokens and tokens[-1] in self._stop else tokens),
             outcome=_OUTCOMES.get(answer.finish_reason, "error"),
             finish=str(answer.finish_reason),
             prompt_tokens=len(plan.prompt),
             cached_tokens=output.num_cached_tokens or 0,
-            completion_tokens=len(answer.token_ids),
+            completion_tokens=len(tokens),
             seconds=round(seconds, 4),
             label_logprobs=self._label_logprobs(plan.request, answer),
             engine=self.fingerprint,
