@@ -93,15 +93,25 @@ class Slurm(Launcher):
         self._context, self._config = hydra_context, config
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
-        """Submits every point whose settings hold, waits for all, and notes what became of each."""
+        """Submits every point whose settings hold, waits for all, and notes what became of each.
+
+        A dry run is made here, at once.
+        """
+        from experiments.__main__ import run
+
         cluster = _cluster(self._params)
         groups: dict[Need, list[tuple[dict[str, Any], list[str]]]] = {}
         for words in map(list, job_overrides):
             config = self._plain(words)
             try:
-                groups.setdefault(need(config, cluster), []).append((config, words))
+                one = need(config, cluster)
             except ValidationError as error:
                 sweep.REPORTS.append(sweep.Report(sweep.point(config, words), complaints.of_validation(error)))
+                continue
+            if config["dry_run"]:
+                sweep.REPORTS.append(sweep.attempt(config, run, words))  # Asks nothing: needs no node.
+            else:
+                groups.setdefault(one, []).append((config, words))
         tasks: list[Task] = []
         for one, points in sorted(groups.items(), key=itemgetter(0)):
             try:

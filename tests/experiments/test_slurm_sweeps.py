@@ -124,6 +124,14 @@ def test_a_sweep_of_judges_and_data_sets_where_some_points_fail(cluster, short_o
     assert len(keys_in(there)) == len(set(keys_in(there))) == len(keys_in(here))
 
 
+def test_a_dry_run_waits_for_no_node(cluster, tmp_path):
+    three_pairs_in_five_formats = "data.limit=3"
+    done = run(tmp_path, *SLURM, *QUICK, "judge=smollm2,qwen3-4b", three_pairs_in_five_formats, "dry_run=true")
+    assert "Slurm job" not in done.stderr and done.stderr.count("dry run: 60 calls") == 2
+    assert done.stdout.count("dry run") == 2 and "to complete" not in done.stdout
+    assert not (tmp_path / "store").exists()
+
+
 def test_shards_that_are_requeued_signalled_and_killed(cluster, tmp_path):
     """One of each: `scontrol requeue`, SIGKILL, the signal before the time is up, SIGTERM of a preemption."""
     design = [*QUICK, "data.limit=20", "engine.delay=0.04"]  # 400 calls, 4 s a shard
