@@ -47,7 +47,7 @@ def corrected(
 
     Of single answers the rate of `grade` = CORRECT, of pairs that of `winner` = A. An item's verdict is the share of
     its readable verdicts in the cell that are positive. The labelled items must be a random sample of the judged ones;
-    items are taken to be independent.
+    items are taken to be independent, and the note says where groups of them make that doubtful.
 
     Args:
         table: a verdict table; its own gold labels are not looked at.
@@ -151,7 +151,12 @@ def _cell(
     shared |= {"share_unreadable": 1 - len(readable) / len(cell), "width": width}
     rates = _rates(many, f, y, level)
     needed = labels_needed(many, f, y, width, level) if len(y) >= FEWEST else 0
-    return [shared | _row(name, rate, f, y, needed) for name, rate in rates.items()]
+    rows = [shared | _row(name, rate, f, y, needed) for name, rate in rates.items()]
+    members = cell[cell["group"] != ""].groupby(["dataset", "group"])["item"].nunique()
+    if not (several := int((members > 1).sum())):
+        return rows
+    caveat = f"groups of items ({several}) are taken to be independent items: intervals may be too narrow"
+    return [row | {"note": "; ".join(filter(None, (row["note"], caveat)))} for row in rows]
 
 
 def _rates(many: Array, few: Array, gold: Array, level: float) -> dict[str, Rate]:

@@ -100,6 +100,13 @@ def test_the_table_has_every_estimator_for_every_cell(graded):
     assert found.loc[("j", "ppi++"), "labels_needed"] > 100
 
 
+def test_items_that_come_in_groups_are_said_to_be_taken_as_independent(graded):
+    table, labels = graded
+    assert not corrected(table, labels)["note"].str.contains("groups").any()
+    together = table.assign(group=["g" if i < 2 else f"g{i}" if i < 9 else "" for i in range(len(table))])
+    assert corrected(together, labels)["note"].str.contains(r"groups of items \(1\)").all()
+
+
 def test_pairs_are_read_as_the_share_of_verdicts_for_a(rows):
     table = rows({f"p{i}": (None, "AAB", "ABB") for i in range(5)})
     labels = pd.DataFrame({"item": ["p0", "p1"], "gold": ["A", "tie"]})
