@@ -82,7 +82,7 @@ def expected_audit(
     if not rows:
         raise TableError(
             "no cell of a format in one token (direct) has a temperature and log-probabilities in both orders; "
-            f"{LOGPROBS} records them"
+            f"{LOGPROBS} records them (the few likeliest tokens of an API do only where both labels are among them)"
         )
     units = repeats.items(table)
     design = only(reliability.design(units), expected.NUMBERS)
@@ -128,7 +128,8 @@ def side_by_side(metrics: pd.DataFrame) -> pd.DataFrame:
 def _rows(cell: Sampled, slice: str = EXPECTED) -> Iterator[dict[str, object]]:
     found = expected.indications(cell.chances, cell.gold, float(cell.key["temperature"]), cell.repeats)
     value, ends = expected.audit(found), expected.sampling_interval(found)
-    lacking = f"; {cell.missing:,} pairs without log-probabilities in both orders left out" if cell.missing else ""
+    why = "pairs without the log-probabilities of both labels in both orders left out"
+    lacking = f"; {cell.missing:,} {why}" if cell.missing else ""
     shared = cell.key | {"slice": slice, "n": len(cell.gold), "share_unreadable": 0.0}
     for name in expected.NUMBERS:
         low, high = ends[name]

@@ -79,7 +79,7 @@ def report(given: Mapping[str, str]) -> Path:
         for table, reason in part.absent.items():
             console.print(f"no table {table}: {reason}", markup=False, soft_wrap=True)
         if part.main:
-            show(part.tables[part.main], f"{name}: {len(part.runs)} runs", out)
+            show(part.tables[part.main], f"{name}: {len(part.runs)} run{'s' * (len(part.runs) != 1)}", out)
     for line in pending:
         console.print(f"not finished: {line}", markup=False, soft_wrap=True)
     console.print(f"the page is {out / 'index.html'}", markup=False, soft_wrap=True)

@@ -173,4 +173,4 @@ def test_reasoning_formats_and_single_orders_are_not_predicted():
         with pytest.raises(TableError, match="logprobs=true"):
             expected_audit(unfit, rng=rng)
     table.loc[(table["item"] == "3") & (table["order"] == "BA"), "p_first"] = None
-    assert "1 pairs without log-probabilities" in expected_audit(table, rng=rng, replicates=0)["note"].iloc[0]
+    assert "1 pairs without the log-probabilities" in expected_audit(table, rng=rng, replicates=0)["note"].iloc[0]
