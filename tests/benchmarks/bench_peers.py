@@ -1,5 +1,7 @@
 """This harness, Inspect and lm-eval on one server and the same JudgeBench calls: speed, and what a kill costs.
 
+    python tests/benchmarks/bench_peers.py [WORD...]        those whose name holds a word; without one, all
+
 JUDGEBENCH=FOLDER names another place of the pairs, PAIRS=N takes fewer of them. The peers are installed in environments
 of their own, from the package registry; where that can't be done, they are left out. All ask the same vLLM server (on
 SmolLM2) for the same messages, with up to 64 calls under way; each run starts the server anew, so that none finds
@@ -27,12 +29,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from bench_harness import PAIRS, asked, settings
 
 HERE = Path(__file__).parents[2]
-LIMIT = int(os.environ.get("PAIRS", "30"))
+LIMIT = int(os.environ.get("PAIRS", "150"))
 PORT = 18000 + os.getpid() % 1000
 URL = f"http://127.0.0.1:{PORT}/v1"
 UNDER_WAY = 64
-CALLS = LIMIT * 10
-"""Two orders, five repeats."""
+CALLS = LIMIT * 2
+"""Two orders. No call is like another: lm_eval keeps replies by what was asked, and would ask repeats but once."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def ours(python: Path, folder: Path) -> list[str]:
         *(sys.executable, "-m", "experiments", "judge=openai_compatible", f"api.base_url={URL}", "model.name=smollm2"),
         *("model.dialect=vllm", "model.family=smollm", "model.context=8192", "data=judgebench"),
         *(f"data.path={PAIRS.resolve()}", "data.split=gpt"),
-        *(f"data.limit={LIMIT}", "format=direct", "repeats=5", f"root={folder / 'runs'}"),
+        *(f"data.limit={LIMIT}", "format=direct", "repeats=1", f"root={folder / 'runs'}"),
         f"api.max_concurrency={UNDER_WAY}",
     ]  # fmt: skip
 
@@ -77,18 +79,9 @@ def lm_eval(python: Path, folder: Path) -> list[str]:
     system = json.loads((folder / "calls.jsonl").read_text().splitlines()[0])["system"]
     model = f"model=smollm2,base_url={URL}/chat/completions,num_concurrent={UNDER_WAY},max_retries=1"
     return [
-        *(
-            str(python),
-            "-m",
-            "lm_eval",
-            "--model",
-            "local-chat-completions",
-            "--model_args",
-            model,
-            "--tasks",
-            "judging",
-        ),
-        *("--include_path", str(folder), "--apply_chat_template", "--system_instruction", system),
+        *(str(python), "-m", "lm_eval", "--model", "local-chat-completions", "--model_args", model),
+        *("--tasks", "judging", "--include_path", str(folder)),
+        *("--apply_chat_template", "--system_instruction", system),
         *("--use_cache", str(folder / "cache"), "--output_path", str(folder / "out")),
     ]
 
@@ -147,7 +140,7 @@ metric_list: [{{metric: exact_match}}]
 def write_calls(folder: Path) -> None:
     """The messages that the harness asks with, for the others to ask with, too."""
     found = settings(str(folder))
-    found = found.model_copy(update={"data": found.data.model_copy(update={"limit": LIMIT})})
+    found = found.model_copy(update={"data": found.data.model_copy(update={"limit": LIMIT}), "repeats": 1})
     rows = [{"system": r.messages[0].content, "user": r.messages[1].content} for r in asked(found)]
     assert len(rows) == CALLS
     (folder / "calls.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -216,9 +209,9 @@ def undisturbed(system: System, python: Path, folder: Path) -> float:
         if found > seen:
             last, seen = now, found
         time.sleep(0.1)
-    if seen < CALLS and system.name != "lm_eval":
+    if seen < CALLS:
         raise RuntimeError(f"{seen} of {CALLS} calls were made: {(folder / 'said.log').read_text()[-500:]}")
-    return (last - first) / seen * CALLS if seen else float("nan")
+    return last - first
 
 
 def killed(system: System, python: Path, folder: Path) -> int:
@@ -244,12 +237,14 @@ def environment_of(system: System, folder: Path) -> tuple[Path, str]:
     return python, system.packages[0].partition("==")[2]
 
 
-def main() -> None:
+def main(*wanted: str) -> None:
     if not PAIRS.exists():
         print(f"left out: there are no JudgeBench pairs in {PAIRS}; name their folder in JUDGEBENCH")
         return
     with tempfile.TemporaryDirectory() as scratch:
         for system in SYSTEMS:
+            if wanted and not any(word in system.name for word in wanted):
+                continue
             try:
                 python, told = environment_of(system, Path(scratch))
             except subprocess.CalledProcessError as error:
@@ -270,4 +265,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
