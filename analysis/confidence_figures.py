@@ -24,6 +24,8 @@ PANELS = 4
 """Panels side by side."""
 MOST = 12
 """Cells that a figure of panels shows."""
+OPEN = 0.05
+"""Share of the probability that no label holds, above which a prediction is drawn as an open mark."""
 
 
 def reliability(metrics: pd.DataFrame) -> Figure:
@@ -85,12 +87,15 @@ def signals(metrics: pd.DataFrame) -> Figure:
 def expected_against_sampled(metrics: pd.DataFrame) -> Figure:
     """Sampled numbers of the audit against those that log-probabilities predict, one mark a cell and number.
 
-    Across: where sampling may put the number; up: the sampled number's interval over pairs.
+    Across: where sampling may put the number; up: the sampled number's interval over pairs. Open marks: the labels hold
+    too little of the probability for the prediction to be held to it.
     """
     keys = [*CELL, "metric"]
+    left_out = metrics[(metrics["slice"] == EXPECTED) & (metrics["metric"] == "mass_left_out")]
+    left_out = left_out[[*CELL, "value"]].rename(columns={"value": "left_out"})
     predicted = metrics.loc[metrics["slice"] == EXPECTED, [*keys, "value", "ci_low", "ci_high"]]
     both = predicted.merge(metrics[metrics["slice"] == SAMPLED], on=keys, suffixes=("_expected", ""))
-    both = both.dropna(subset=["value", "value_expected"])
+    both = both.dropna(subset=["value", "value_expected"]).merge(left_out, on=list(CELL), how="left")
     if both.empty:
         return empty("Expected against sampled audit", "no log-probabilities beside repeats of a one-token format")
     with canvas(5.2, 5.4) as (figure, (axes,)):
@@ -100,7 +105,11 @@ def expected_against_sampled(metrics: pd.DataFrame) -> Figure:
             x, y = part["value_expected"], part["value"]
             axes.hlines(y, part["ci_low_expected"], part["ci_high_expected"], color=look.colour, lw=0.8)
             axes.vlines(x, part["ci_low"], part["ci_high"], color=look.colour, lw=0.8, alpha=0.4)
-            axes.scatter(x, y, c=look.colour, marker=look.mark, s=20, label="φ" if metric == "phi" else metric)
+            fill = np.where(part["left_out"] > OPEN, "white", look.colour)
+            axes.scatter(x, y, c=fill, ec=look.colour, marker=look.mark, s=20, zorder=3)
+            axes.scatter([], [], c=look.colour, marker=look.mark, s=20, label="φ" if metric == "phi" else metric)
+        if (both["left_out"] > OPEN).any():
+            axes.scatter([], [], c="white", ec=GREY, s=20, label=f"open: over {OPEN:.0%} on no label")
         axes.set(xlabel="expected from log-probabilities", ylabel="sampled", xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
         _legend(figure, axes)
     return figure
@@ -175,8 +184,8 @@ def _points(metrics: pd.DataFrame, prefix: str) -> pd.DataFrame:
 
 
 def _cell_names(table: pd.DataFrame) -> pd.Series[str]:
-    """Judge and data set of each row, and what else of the cell differs between rows."""
-    told = [c for c in CELL if c in ("judge", "dataset") or table[c].nunique(dropna=False) > 1]
+    """What of the cell differs between rows; judge and data set where nothing does."""
+    told = [c for c in CELL if table[c].nunique(dropna=False) > 1] or ["judge", "dataset"]
     keys = table[told].drop_duplicates()
     family = table.groupby(told, dropna=False, sort=False).ngroup()
     names = [", ".join(filter(None, map(_shown, key))) for key in keys.itertuples(index=False, name=None)]
@@ -199,7 +208,8 @@ def _condition(label: str) -> tuple[bool, str, int]:
 
 def _legend(figure: Figure, *axes: Axes) -> None:
     handles = {label: h for one in axes for h, label in zip(*one.get_legend_handles_labels(), strict=True)}
-    columns = max(1, int(figure.get_figwidth() // 1.5))
+    widest = 0.5 + 0.075 * max(map(len, handles), default=0)  # Inches, of a mark and its label.
+    columns = max(1, int(figure.get_figwidth() // widest))
     figure.legend(
         handles.values(), handles.keys(), loc="outside lower center", ncols=columns, fontsize=8, frameon=False
     )
